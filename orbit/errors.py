@@ -1,4 +1,4 @@
-"""The six kinds of refusal; no HTTP in them."""
+"""The kinds of refusal; no HTTP in them."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -60,3 +60,9 @@ class Unavailable(Refusal):
     """A part Orbit needs does not answer; the outcome may be committed."""
 
     code = "UNAVAILABLE"
+
+
+class Unauthenticated(Refusal):
+    """The credential is missing, malformed, unknown, expired or revoked."""
+
+    code = "UNAUTHENTICATED"

@@ -25,11 +25,11 @@ $(STAMP): requirements.lock $(wildcard sdk/pyproject.toml)
 	  $$python -m venv --clear $(VENV); fi
 	@echo "setup: installing the packages of requirements.lock (a minute or two, once)"
 	@# Compiling every file takes longer than the rest; Python compiles what it imports.
-	@$(PY) -m pip install --quiet --no-compile --no-input --disable-pip-version-check \
+	@$(PY) -m pip install -qq --no-compile --no-input --disable-pip-version-check \
 	  --require-hashes -r requirements.lock
 	@if [ -f sdk/pyproject.toml ]; then \
 	  echo "setup: installing the SDK from ./sdk"; \
-	  $(PY) -m pip install --quiet --no-compile --no-input --disable-pip-version-check \
+	  $(PY) -m pip install -qq --no-compile --no-input --disable-pip-version-check \
 	    --no-deps --no-build-isolation --no-index --editable ./sdk; fi
 	@touch $@
 	@echo "setup: done"

@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from orbit.stack.failures import StackFailure
+
 ORDINARY = ("postgres", "nobody")
 
 
@@ -43,7 +45,7 @@ def database_account() -> Account | None:
         except KeyError:
             continue
         return Account(name=name, uid=entry.pw_uid, gid=entry.pw_gid)
-    raise LookupError(
+    raise StackFailure(
         "PostgreSQL refuses to run as root, and there is no account"
         f" {' or '.join(ORDINARY)} to run it under. Create one, or set DATABASE_URL."
     )

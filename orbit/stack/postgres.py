@@ -16,6 +16,7 @@ from psycopg import sql
 
 from orbit.stack import places
 from orbit.stack.accounts import Account, database_account
+from orbit.stack.failures import StackFailure
 from orbit.stack.ports import LOOPBACK, free_port
 from orbit.stack.processes import Command, below, kill_all
 
@@ -44,10 +45,6 @@ FAST: Mapping[str, str] = {  # for tests: a crash of the machine may lose everyt
     "fsync": "off",
     "full_page_writes": "off",
 }
-
-
-class ServerFailure(Exception):
-    """A server did not come up; the message says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +158,7 @@ class Postgres:
             check=False,
         )
         if done.returncode:
-            raise ServerFailure(f"{program} failed: {done.stderr.strip()}")
+            raise StackFailure(f"{program} failed: {done.stderr.strip()}")
 
 
 def embedded(
@@ -186,7 +183,7 @@ def embedded(
 def wait_for_postgres(
     url: str, *, within: float, exited: Callable[[], int | None] = lambda: None
 ) -> None:
-    """Return when the server answers; ServerFailure when it ended or stayed silent."""
+    """Return when the server answers; StackFailure when it ended or stayed silent."""
     end = time.monotonic() + within
     while True:
         try:
@@ -194,7 +191,7 @@ def wait_for_postgres(
         except psycopg.OperationalError as error:
             if exited() is not None or time.monotonic() > end:
                 reason = str(error).strip()
-                raise ServerFailure(f"PostgreSQL does not answer: {reason}") from error
+                raise StackFailure(f"PostgreSQL does not answer: {reason}") from error
             time.sleep(0.03)
         else:
             return

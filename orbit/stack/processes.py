@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 
 import psutil
 
 from orbit.stack.accounts import Account
 
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
 INSTANCE = "ORBIT_STACK_INSTANCE"  # marks every process that a stack started
 
 
@@ -38,7 +40,7 @@ class Process:
         account = command.account
         self.popen = subprocess.Popen(
             command.argv,
-            cwd="/" if account else None,
+            cwd="/" if account else CHECKOUT,
             env={**os.environ, **command.environment, INSTANCE: instance},
             stdin=subprocess.DEVNULL,
             stdout=output,

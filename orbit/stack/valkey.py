@@ -9,8 +9,8 @@ from pathlib import Path
 
 import redis
 
+from orbit.stack.failures import StackFailure
 from orbit.stack.ports import LOOPBACK
-from orbit.stack.postgres import ServerFailure
 from orbit.stack.processes import Command
 
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64"}
@@ -66,7 +66,7 @@ def program() -> Path:
 def wait_for_redis(
     url: str, *, within: float, exited: Callable[[], int | None] = lambda: None
 ) -> None:
-    """Return when the server answers; ServerFailure when it ended or stayed silent."""
+    """Return when the server answers; StackFailure when it ended or stayed silent."""
     end = time.monotonic() + within
     client = redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
     while True:
@@ -74,7 +74,7 @@ def wait_for_redis(
             client.ping()
         except redis.RedisError as error:
             if exited() is not None or time.monotonic() > end:
-                raise ServerFailure(f"Redis does not answer: {error}") from error
+                raise StackFailure(f"Redis does not answer: {error}") from error
             time.sleep(0.03)
         else:
             client.close()

@@ -7,12 +7,10 @@ the kernel closes it however the supervisor ends.
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-from orbit.stack.processes import end_marked, python
+from orbit.stack.processes import CHECKOUT, end_marked, python
 
 PATIENCE = 5.0
-CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
 def appoint(instance: str) -> subprocess.Popen[bytes]:

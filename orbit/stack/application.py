@@ -44,10 +44,10 @@ def maintenance() -> Command:
     return Command(name="maintenance", argv=python(MANAGE, "maintain"))
 
 
-def ledger_worker(demo: Demo, *, base_url: str, ledger: Path) -> Command:
+def ledger_worker(demo: Demo, *, number: int, base_url: str, ledger: Path) -> Command:
     """The demo's worker: moves money between accounts in a file."""
     return Command(
-        name="worker",
+        name=f"worker-{number}",
         argv=python(str(LEDGER_WORKER)),
         environment={
             "ORBIT_BASE_URL": base_url,

@@ -1,6 +1,7 @@
 """The embedded PostgreSQL: a data directory, and the command that serves it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -37,7 +38,7 @@ DURABLE: Mapping[str, str] = {
     "synchronous_commit": "on",
     "full_page_writes": "on",
     "log_checkpoints": "off",
-    "log_min_messages": "warning",
+    "log_min_messages": "log",
 }
 FAST: Mapping[str, str] = {  # for tests: a crash of the machine may lose everything
     **DURABLE,
@@ -67,6 +68,9 @@ class Postgres:
         """Make the data directory unless it is there already."""
         if (self.data / "PG_VERSION").exists():
             return
+        part = self.home / "data.part"
+        if part.exists():  # a start that was killed
+            shutil.rmtree(part)
         unsynced = ["--no-sync"] if self.settings["fsync"] == "off" else []
         with tempfile.NamedTemporaryFile(mode="w", suffix=".pw") as secret:
             secret.write(self.password)
@@ -75,11 +79,12 @@ class Postgres:
                 os.chown(secret.name, self.account.uid, self.account.gid)
             self._run(
                 "initdb",
-                *("-D", str(self.data), "-U", SUPERUSER, "--pwfile", secret.name),
+                *("-D", str(part), "-U", SUPERUSER, "--pwfile", secret.name),
                 *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"),
                 *("--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
                 *("--no-instructions", *unsynced),
             )
+        part.rename(self.data)
 
     def command(self) -> Command:
         """Serve the data directory; SIGINT is its quick clean stop."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 from orbit.stack import application, servers
@@ -19,7 +20,6 @@ from orbit.stack.supervisor import Child, StopAsked, Supervisor, say
 
 ADMIN = "admin"
 WEB_PATIENCE = 60.0
-INTERNAL_ERROR = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +158,12 @@ def _start(
     _wait_for_web(listener, web)
     workers = [
         application.ledger_worker(
-            demo, base_url=base_url, ledger=state.path / "ledger.jsonl"
+            demo,
+            number=number,
+            base_url=base_url,
+            ledger=state.path / "ledger.jsonl",
         )
-        for _ in range(options.workers)
+        for number in range(1, options.workers + 1)
         if demo
     ]
     return Running(
@@ -212,8 +215,8 @@ def _wait_for_web(listener: socket.socket, web: Child) -> None:
 def _answers(host: str, port: int) -> bool:
     connection = http.client.HTTPConnection(host, port, timeout=5)
     try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status < INTERNAL_ERROR
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == HTTPStatus.OK
     except OSError:
         return False
     finally:

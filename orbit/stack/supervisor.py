@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 from typing import IO, Self
@@ -90,10 +91,10 @@ class Supervisor:
 
     def run(self, command: Command) -> None:
         """Run it to its end; StackFailure unless it succeeds."""
-        (child,) = self.start(command)
+        child = Child(command=command, process=self._spawn(command))
+        self._stages.append([child])
         code = child.process.popen.wait()
         self._stages.pop()
-        self._ended.get()
         if code:
             raise StackFailure(f"{command.name} failed with exit code {code}.")
 
@@ -137,9 +138,12 @@ class Supervisor:
         return process
 
     def _watch(self, child: Child) -> None:
+        pid = child.process.pid
+
         def wait() -> None:
-            # WNOWAIT leaves the exit code for whoever waits in the main thread.
-            os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
+            # WNOWAIT leaves the exit code to the main thread, which may be quicker.
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
             self._ended.put(child)
 
         threading.Thread(target=wait, daemon=True).start()

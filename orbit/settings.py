@@ -145,6 +145,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["orbit.http.exact_json.ExactJSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "orbit.http.exact_json.JSONOnly",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "orbit.http.problems.handle",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,

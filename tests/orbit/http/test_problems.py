@@ -186,7 +186,7 @@ def test_a_refused_body_names_its_field(client):
 
 
 def test_an_api_writes_its_problems_in_its_own_shape(client, monkeypatch):
-    def shape(request, refusal: Refusal, status):
+    def shape(_request, refusal: Refusal, status):
         return {"code": status, "message": refusal.code.lower()}
 
     monkeypatch.setattr(problems, "_shapes", dict(problems._shapes))  # noqa: SLF001

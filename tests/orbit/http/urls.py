@@ -67,8 +67,9 @@ class Echo(Open):
 
 
 class Raise(Open):
-    def get(self, request, name):
-        raise RAISED[name]()
+    def get(self, _request, name):
+        error = RAISED[name]()
+        raise error
 
     post = get
 
@@ -96,15 +97,15 @@ class Unrenderable(Open):
         return answer(request, object())
 
 
-def page(request):
+def page(_request):
     return HttpResponse("fine")
 
 
-def broken_page(request):
+def broken_page(_request):
     raise RuntimeError("broken")
 
 
-def denied_page(request):
+def denied_page(_request):
     raise PermissionDenied
 
 

@@ -95,9 +95,7 @@ def _take(
         except Refusal as refusal:
             answers[report.attempt_id] = refusal
     if late:
-        rows(
-            ADD_EVIDENCE, {"evidence": as_json(late), "actor": actor.id, "now": now}
-        )
+        rows(ADD_EVIDENCE, {"evidence": as_json(late), "actor": actor.id, "now": now})
     if transitions:
         moved = write_transitions(
             transitions, actor=actor, now=now, is_patient=is_patient

@@ -15,9 +15,7 @@ class OwnerPolicy(Protocol):
     def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
         """Why a direct retry is refused, or None."""
 
-    def on_settled(
-        self, *, task_id: UUID, owner_id: UUID | None, state: State
-    ) -> None:
+    def on_settled(self, *, task_id: UUID, owner_id: UUID | None, state: State) -> None:
         """The task became final; runs in that transaction, exactly once."""
 
 
@@ -32,9 +30,7 @@ class Standalone:
         """Never refused."""
         del task_id, owner_id
 
-    def on_settled(
-        self, *, task_id: UUID, owner_id: UUID | None, state: State
-    ) -> None:
+    def on_settled(self, *, task_id: UUID, owner_id: UUID | None, state: State) -> None:
         """Nobody waits for it."""
 
 

@@ -37,7 +37,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "orbit.http.request_id.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "orbit.http.csp.StrictCSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -30,7 +30,7 @@ class Command(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """The root of all request shapes."""
 
 
-class RetryPolicyIn(Command):
+class RetryPolicyIn(Command, kw_only=True):
     """The retry policy of a new task, frozen at acceptance; times in milliseconds."""
 
     max_attempts: Annotated[int, Meta(ge=1, le=100)] = 1
@@ -39,14 +39,14 @@ class RetryPolicyIn(Command):
     attempt_timeout_ms: TimeoutMs
 
 
-class OwnerIn(Command):
+class OwnerIn(Command, kw_only=True):
     """The workflow that owns a task; only with permission tasks:own."""
 
     kind: Literal["WORKFLOW"]
     id: Hex32
 
 
-class SubmitTask(Command):
+class SubmitTask(Command, kw_only=True):
     """A new task (POST /v1/tasks)."""
 
     queue_id: Hex32
@@ -66,21 +66,21 @@ class SubmitTask(Command):
     gated: bool = False
 
 
-class HandlerFilter(Command):
+class HandlerFilter(Command, kw_only=True):
     """One handler and version that a worker can run."""
 
     handler: HandlerName
     handler_version: Version
 
 
-class WorkerIn(Command):
+class WorkerIn(Command, kw_only=True):
     """Who claims: a name for people and the id of this process."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     instance_id: Hex32
 
 
-class ClaimTasks(Command):
+class ClaimTasks(Command, kw_only=True):
     """A worker asks for tasks (POST /v1/queues/{queue_id}:claim)."""
 
     worker: WorkerIn
@@ -94,27 +94,27 @@ class ClaimTasks(Command):
     ) = msgspec.UNSET
 
 
-class Heartbeat(Command):
+class Heartbeat(Command, kw_only=True):
     """A worker extends its lease."""
 
     lease_token: LeaseToken
 
 
-class ErrorIn(Command):
+class ErrorIn(Command, kw_only=True):
     """What went wrong, as the worker tells it."""
 
     code: Annotated[str, Meta(min_length=1, max_length=100)]
     message: Annotated[str, Meta(max_length=2_000)]
 
 
-class Succeed(Command):
+class Succeed(Command, kw_only=True):
     """The attempt succeeded."""
 
     lease_token: LeaseToken
     result: Raw
 
 
-class Fail(Command):
+class Fail(Command, kw_only=True):
     """The attempt failed, and the worker knows that it did."""
 
     lease_token: LeaseToken
@@ -122,26 +122,26 @@ class Fail(Command):
     retryable: bool
 
 
-class Unknown(Command):
+class Unknown(Command, kw_only=True):
     """The worker itself does not know what happened."""
 
     lease_token: LeaseToken
     error: ErrorIn | msgspec.UnsetType = msgspec.UNSET
 
 
-class Cancelled(Command):
+class Cancelled(Command, kw_only=True):
     """The worker stopped because cancel was requested."""
 
     lease_token: LeaseToken
 
 
-class CancelTask(Command):
+class CancelTask(Command, kw_only=True):
     """Cancel a task (POST /v1/tasks/{id}:cancel)."""
 
     reason: Reason | msgspec.UnsetType = msgspec.UNSET
 
 
-class ReviewTask(Command):
+class ReviewTask(Command, kw_only=True):
     """A person settles an uncertain task (spec, section 2)."""
 
     expected_revision: Revision
@@ -152,7 +152,7 @@ class ReviewTask(Command):
     result: Raw
 
 
-class RetryTask(Command):
+class RetryTask(Command, kw_only=True):
     """A person re-executes a final task as a new one (spec, section 3)."""
 
     expected_revision: Revision

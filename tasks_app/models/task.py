@@ -132,6 +132,17 @@ class Task(models.Model):
             ),
         ]
         constraints = [
+            # One direct successor for each source.
+            models.UniqueConstraint(
+                fields=["namespace", "retry_of"],
+                condition=models.Q(retry_of__isnull=False),
+                name="tasks_task_one_successor",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(retry_of__isnull=True)
+                | ~models.Q(retry_of=models.F("id")),
+                name="tasks_task_not_its_own_retry",
+            ),
             models.CheckConstraint(
                 condition=models.Q(state__in=STATES), name="tasks_task_state_known"
             ),

@@ -1,7 +1,7 @@
 """`manage.py runstack`: everything of Orbit on this machine, until Ctrl-C."""
 
 import sys
-from typing import Any
+from argparse import Namespace
 
 from django.core.management.base import BaseCommand, CommandParser
 
@@ -17,6 +17,5 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         run.add_arguments(parser)
 
-    def handle(self, *_args: object, **options: Any) -> None:
-        known = run.Options.__dataclass_fields__
-        sys.exit(run.run(run.Options(**{name: options[name] for name in known})))
+    def handle(self, *_args: object, **options: object) -> None:
+        sys.exit(run.run(run.Options.parsed(Namespace(**options))))

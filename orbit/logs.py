@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -33,13 +34,14 @@ PATTERNS = (
         re.IGNORECASE,
     ),
 )
-# A text without any of these cannot match; most texts stop here.
-SUSPECT = re.compile(rf"f[tj]a_|bearer|://|{SENSITIVE}", re.IGNORECASE)
+# Every pattern needs one of these characters; most ids and words have none.
+SECRET_MARK = re.compile(rf"f[tj]a_|bearer|://|{SENSITIVE}", re.IGNORECASE)
+SUSPECT = re.compile(r"[_:=\s]")
 
 
 def redact(text: str) -> str:
     """`text` without tokens, keys, cookies and passwords."""
-    if SUSPECT.search(text):
+    if SUSPECT.search(text) and SECRET_MARK.search(text):
         for pattern in PATTERNS:
             text = pattern.sub(rf"\1{REDACTED}", text)
     return text
@@ -61,11 +63,19 @@ def redact_value(value: object) -> object:
 def redact_fields(fields: Mapping[Any, object]) -> dict[str, object]:
     """`fields` redacted; one that is named like a secret loses its whole value."""
     return {
-        redact(str(name)): (
-            REDACTED if SENSITIVE_FIELD.fullmatch(str(name)) else redact_value(value)
-        )
+        _clean_name(name): REDACTED if _is_sensitive(name) else redact_value(value)
         for name, value in fields.items()
     }
+
+
+@lru_cache(maxsize=1024)
+def _clean_name(name: object) -> str:
+    return redact(str(name))
+
+
+@lru_cache(maxsize=1024)
+def _is_sensitive(name: object) -> bool:
+    return SENSITIVE_FIELD.fullmatch(str(name)) is not None
 
 
 class JSONLine(logging.Formatter):
@@ -110,7 +120,7 @@ def configuration(*, level: str = "INFO") -> dict[str, object]:
     """
     structlog.configure(
         cache_logger_on_first_use=True,
-        logger_factory=structlog.stdlib.LoggerFactory(),
+        logger_factory=logging.getLogger,
         processors=[structlog.contextvars.merge_contextvars, _to_stdlib],
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[level.upper()]

@@ -42,7 +42,7 @@ from orbit_sdk.requests import (
     TaskFilter,
 )
 
-Shape = TypeVar("Shape")
+Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _KEY = re.compile(r"[A-Za-z0-9._:-]{1,128}")

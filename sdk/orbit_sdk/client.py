@@ -7,12 +7,13 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
+import msgspec
 
 from orbit_sdk import calls
 from orbit_sdk.calls import Call
 from orbit_sdk.wire import Connection, read, unsent
 
-Shape = TypeVar("Shape")
+Shape = TypeVar("Shape", bound=msgspec.Struct)
 Params = ParamSpec("Params")
 
 

@@ -1,9 +1,7 @@
 """From a described call to an HTTP request, and from its response to an answer."""
 
-import functools
 import re
-from collections.abc import Hashable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import httpx
 import msgspec
@@ -20,7 +18,7 @@ from orbit_sdk.errors import (
 )
 from orbit_sdk.exact import decode
 
-Shape = TypeVar("Shape")
+Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 _TOKEN = re.compile(r"[!-~]{1,1024}")
 # Before these are raised no byte of the request has left.
@@ -83,6 +81,7 @@ class _Bad(msgspec.Struct):
 
 _GOOD = msgspec.json.Decoder(_Good)
 _BAD = msgspec.json.Decoder(_Bad)
+_DECODERS: dict[object, msgspec.json.Decoder[Any]] = {}
 
 
 def read(call: Call[Shape], response: httpx.Response) -> Shape:
@@ -143,10 +142,7 @@ def _unreadable(call: Call[Any], response: httpx.Response) -> UnreadableAnswer:
 
 
 def _decoder(call: Call[Shape]) -> msgspec.json.Decoder[Shape]:
-    decoder: msgspec.json.Decoder[Shape] = _decoder_of(call.answer)
+    decoder = _DECODERS.get(call.answer)
+    if decoder is None:
+        decoder = _DECODERS[call.answer] = msgspec.json.Decoder(call.answer)
     return decoder
-
-
-@functools.cache
-def _decoder_of(shape: Hashable) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(cast("type[Any]", shape))

@@ -240,7 +240,7 @@ class Worker:
     def _patience(self) -> float | None:
         """Until when nothing but a finished handler needs this thread."""
         if self._grace_ends_at is not None:
-            return max(0.0, self._grace_ends_at - now())
+            return max(0.0, self._grace_ends_at - now()) if len(self._leases) else 0.0
         if self._claiming and self._has_room():
             return max(0.0, self._next_claim_at - now())
         return None if len(self._leases) else 0.0

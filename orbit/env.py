@@ -65,9 +65,7 @@ def database(name: str) -> dict[str, object]:
     The host may be a percent-encoded socket directory, or ?host=/directory.
     """
     parts = urlsplit(text(name))
-    query = dict(
-        pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair
-    )
+    query = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
     if parts.scheme not in {"postgresql", "postgres"} or not parts.path.strip("/"):
         raise ImproperlyConfigured(f"{name} must be postgresql://user@host/database.")
     host = unquote(query.pop("host", "") or parts.hostname or "")

@@ -72,6 +72,9 @@ DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["OPTIONS"] = {
     "connect_timeout": 3,
     "application_name": "orbit",
+    # The engine's statements are long: parsed and planned once for each connection.
+    "server_side_binding": True,
+    "prepare_threshold": 1,
     "options": "-c statement_timeout=15000 -c lock_timeout=3000"
     " -c idle_in_transaction_session_timeout=30000 -c timezone=UTC",
     **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
@@ -145,6 +148,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["orbit.http.exact_json.ExactJSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "orbit.http.exact_json.JSONOnly",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "orbit.http.problems.handle",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,

@@ -1,0 +1,1 @@
+"""The task engine and its recovery by people."""

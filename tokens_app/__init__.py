@@ -1,0 +1,1 @@
+"""Service accounts: tokens, who holds them, and what they may do."""

@@ -1,0 +1,1 @@
+"""How Orbit speaks HTTP: exact JSON, envelopes, problems, pages, probes."""

@@ -1,0 +1,1 @@
+"""Result events: the outbox that subscribers read."""

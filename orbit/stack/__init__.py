@@ -1,0 +1,1 @@
+"""Orbit on one machine: embedded PostgreSQL and Valkey, and a process supervisor."""

@@ -1,0 +1,1 @@
+"""What the engine can do: one file, one function, one transaction each."""

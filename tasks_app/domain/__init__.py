@@ -1,0 +1,1 @@
+"""The rules of the engine: plain Python, no Django, no clock."""

@@ -1,0 +1,1 @@
+"""The REST edge of the token workbench."""

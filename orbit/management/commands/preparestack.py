@@ -1,0 +1,55 @@
+"""`manage.py preparestack`: brings a database to where a stack can run on it."""
+
+import io
+import json
+import os
+from pathlib import Path
+from uuid import UUID
+
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
+
+ADMIN = "admin"
+
+
+class Command(BaseCommand):
+    """One process for three commands: each start of Django takes a second."""
+
+    help = "Migrate, provide the administrator and the demo data; used by runstack."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--demo-file", type=Path)
+
+    def handle(self, *_args: object, **options: object) -> None:
+        call_command("migrate", interactive=False, verbosity=0)
+        self.provide_administrator(os.environ["ORBIT_ADMIN_PASSWORD"])
+        file = options["demo_file"]
+        if isinstance(file, Path) and not self.is_known(file):
+            self.make_demo(file)
+
+    def provide_administrator(self, password: str) -> None:
+        """A superuser with this password; one that exists keeps its own."""
+        users = get_user_model()
+        known = users.objects.filter(username=ADMIN).first()
+        if known is None:
+            users.objects.create_superuser(username=ADMIN, password=password)
+        elif not known.check_password(password):
+            self.stderr.write(f"{ADMIN} exists already and keeps its other password")
+
+    def is_known(self, file: Path) -> bool:
+        """Whether the file speaks of data that this database has."""
+        try:
+            namespace_id = UUID(json.loads(file.read_text())["namespace_id"])
+        except FileNotFoundError:
+            return False
+        namespaces = apps.get_model("tasks_app", "Namespace")
+        return namespaces.objects.filter(pk=namespace_id).exists()
+
+    def make_demo(self, file: Path) -> None:
+        """Make the data and keep what only this moment knows: the tokens' text."""
+        told = io.StringIO()
+        call_command("init_dev", recovery_access=True, json=True, stdout=told)
+        file.touch(mode=0o600)
+        file.write_text(told.getvalue())

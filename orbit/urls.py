@@ -1,0 +1,18 @@
+"""Every path of Orbit; each app keeps the table of its own."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from orbit.http import health
+
+handler400 = "orbit.http.problems.bad_request"
+handler403 = "orbit.http.problems.permission_denied"
+handler404 = "orbit.http.problems.page_not_found"
+handler500 = "orbit.http.problems.server_error"
+
+urlpatterns = [
+    path("livez", health.livez),
+    path("readyz", health.readyz),
+    path("v1/", include("tasks_app.api.urls")),
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,184 @@
+"""Take workers' reports: each ends its attempt, or is kept as late evidence."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from orbit.errors import Refusal
+from orbit.ids import new_id
+from tasks_app.domain.access import Actor, Reach
+from tasks_app.domain.errors import AttemptNotFound, LeaseConflict
+from tasks_app.domain.lifecycle import FINAL, Outcome, State
+from tasks_app.domain.reports import Report
+from tasks_app.models.record import TaskRecord, task_from
+from tasks_app.models.settlement import tell_owners
+from tasks_app.models.statements.quota import patiently
+from tasks_app.models.statements.read import ADD_EVIDENCE, LOCK_REPORTED
+from tasks_app.models.statements.run import as_json, rows
+from tasks_app.models.transition import Transition, write_transitions
+
+
+class _Reported(NamedTuple):
+    attempt_id: UUID
+    number: int
+    outcome: str
+    lease_token_hash: bytes
+    report_digest: bytes | None
+    task: TaskRecord
+
+
+_ATTEMPT_COLUMNS = len(_Reported._fields) - 1
+
+
+def report_attempts(
+    reports: Sequence[Report], *, actor: Actor, reach: Reach
+) -> list[TaskRecord | Refusal]:
+    """Answer each report in order: the task as it stands, or why it was refused.
+
+    A report counts while its attempt is active and its token is the lease's own, even
+    if the lease's time has run out unnoticed. The same report again is answered like
+    the first. A report on an ended lease is kept as evidence and refused with
+    LeaseConflict; a result too large is refused and the lease stays reportable.
+    """
+    answers: dict[int, TaskRecord | Refusal] = {}
+    for turn in _turns(reports):
+        sound = []
+        for index in turn:
+            try:
+                reports[index].check()
+            except Refusal as refusal:
+                answers[index] = refusal
+            else:
+                sound.append(index)
+        if sound:
+            batch = [reports[index] for index in sound]
+            taken = patiently(
+                lambda is_patient, batch=batch: _take(  # type: ignore[misc]
+                    batch, actor=actor, reach=reach, is_patient=is_patient
+                )
+            )
+            answers.update(zip(sound, taken, strict=True))
+    return [answers[index] for index in range(len(reports))]
+
+
+def _turns(reports: Sequence[Report]) -> list[list[int]]:
+    """No attempt twice in one turn, so that a repetition meets the first's effect."""
+    turns: list[list[int]] = []
+    seen: dict[UUID, int] = {}
+    for index, report in enumerate(reports):
+        turn = seen.get(report.attempt_id, 0)
+        seen[report.attempt_id] = turn + 1
+        if turn == len(turns):
+            turns.append([])
+        turns[turn].append(index)
+    return turns
+
+
+def _take(
+    reports: Sequence[Report], *, actor: Actor, reach: Reach, is_patient: bool
+) -> list[TaskRecord | Refusal]:
+    found, now = _lock(reports, reach)
+    answers: dict[UUID, TaskRecord | Refusal] = {}
+    transitions: list[Transition] = []
+    late: list[dict[str, Any]] = []
+    for report in reports:
+        reported = found.get(report.attempt_id)
+        try:
+            if reported is None:
+                raise AttemptNotFound
+            _check_token(report, reported)
+            if reported.outcome != Outcome.ACTIVE:
+                answers[report.attempt_id] = _answer_late(report, reported, late)
+            else:
+                transitions.append(_transition(report, reported, now))
+        except Refusal as refusal:
+            answers[report.attempt_id] = refusal
+    if late:
+        rows(
+            ADD_EVIDENCE, {"evidence": as_json(late), "actor": actor.id, "now": now}
+        )
+    if transitions:
+        moved = write_transitions(
+            transitions, actor=actor, now=now, is_patient=is_patient
+        )
+        tell_owners(moved)
+        for entry, task in zip(transitions, moved, strict=True):
+            if entry.attempt_id is not None:
+                answers[entry.attempt_id] = task
+    return [answers[report.attempt_id] for report in reports]
+
+
+def _lock(
+    reports: Sequence[Report], reach: Reach
+) -> tuple[dict[UUID, _Reported], datetime]:
+    locked = rows(
+        LOCK_REPORTED,
+        {
+            "attempts": [report.attempt_id for report in reports],
+            "namespace": reach.namespace_id,
+            "queues": None if reach.queue_ids is None else list(reach.queue_ids),
+        },
+    )
+    found = {
+        row[0]: _Reported(
+            *row[:_ATTEMPT_COLUMNS], task=task_from(row, offset=_ATTEMPT_COLUMNS)
+        )
+        for row in locked
+    }
+    return found, locked[-1][-1] if locked else datetime.min
+
+
+def _check_token(report: Report, reported: _Reported) -> None:
+    if bytes(reported.lease_token_hash) != report.token_hash:
+        raise LeaseConflict(
+            "The lease token is not this attempt's own. Nothing was recorded.",
+            state=State(reported.task.state),
+            revision=reported.task.revision,
+        )
+
+
+def _answer_late(
+    report: Report, reported: _Reported, late: list[dict[str, Any]]
+) -> TaskRecord | Refusal:
+    digest = report.digest
+    if reported.report_digest is not None and (
+        bytes(reported.report_digest).hex() == digest
+    ):
+        return reported.task
+    late.append(
+        {
+            "id": new_id(),
+            "namespace_id": reported.task.namespace_id,
+            "task_id": reported.task.id,
+            "attempt_id": report.attempt_id,
+            "kind": report.kind,
+            "content": report.content,
+            "digest": digest,
+        }
+    )
+    state = State(reported.task.state)
+    is_done = "is done" if state in FINAL else "is no longer yours"
+    return LeaseConflict(
+        f"This lease has ended and the task {is_done}. The report was kept as "
+        "evidence; the task did not change. Do not send it again.",
+        state=state,
+        revision=reported.task.revision,
+    )
+
+
+def _transition(report: Report, reported: _Reported, now: datetime) -> Transition:
+    task = reported.task
+    move = report.decide(task.standing, revision=task.revision, now=now)
+    return Transition(
+        task=task,
+        move=move,
+        action=f"task.{report.kind}",
+        attempt_id=report.attempt_id,
+        report_digest=report.digest,
+        after={
+            "attempt_id": report.attempt_id,
+            "attempt_number": reported.number,
+            "outcome": move.outcome,
+        },
+    )

@@ -1,0 +1,3 @@
+"""The calls of the task API."""
+
+urlpatterns: list[object] = []

@@ -1,0 +1,62 @@
+"""What an owner of tasks must answer before one of its tasks is recovered."""
+
+from typing import Protocol
+from uuid import UUID
+
+from tasks_app.domain.lifecycle import OwnerKind, State
+
+
+class OwnerPolicy(Protocol):
+    """Registered at the door by the app that owns tasks of one kind."""
+
+    def refuse_review(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
+        """Why a review is refused, or None; runs in the review's transaction."""
+
+    def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
+        """Why a direct retry is refused, or None."""
+
+    def on_settled(
+        self, *, task_id: UUID, owner_id: UUID | None, state: State
+    ) -> None:
+        """The task became final; runs in that transaction, exactly once."""
+
+
+class Standalone:
+    """A task without an owner answers for itself."""
+
+    def refuse_review(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
+        """Never refused."""
+        del task_id, owner_id
+
+    def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
+        """Never refused."""
+        del task_id, owner_id
+
+    def on_settled(
+        self, *, task_id: UUID, owner_id: UUID | None, state: State
+    ) -> None:
+        """Nobody waits for it."""
+
+
+class Unregistered(Standalone):
+    """An owner that nobody speaks for refuses everything."""
+
+    def refuse_review(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
+        """Recovery goes through the owner."""
+        del task_id, owner_id
+        return "This task belongs to an owner: recover it through that owner."
+
+    refuse_retry = refuse_review
+
+
+_policies: dict[OwnerKind, OwnerPolicy] = {OwnerKind.STANDALONE: Standalone()}
+
+
+def register(kind: OwnerKind, policy: OwnerPolicy) -> None:
+    """Let `policy` speak for all tasks of `kind`."""
+    _policies[kind] = policy
+
+
+def policy_for(kind: OwnerKind) -> OwnerPolicy:
+    """Who speaks for tasks of `kind`."""
+    return _policies.get(kind, Unregistered())

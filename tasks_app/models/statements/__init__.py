@@ -1,0 +1,1 @@
+"""The engine's writes as set-based SQL: each statement is one round trip."""

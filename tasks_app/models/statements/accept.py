@@ -1,0 +1,116 @@
+"""The acceptance of new tasks: quota, receipt, task, audit and event in one statement."""
+
+from tasks_app.models.statements.quota import PREFERENCE
+
+_INPUT = """
+WITH input AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(tasks)s::json) AS i(
+        id uuid, key_digest text, content_digest text, receipt_audit_id uuid,
+        audit_id uuid, operation_id uuid, owner_kind text, owner_id uuid,
+        is_gated boolean, handler text, handler_version text, payload_version text,
+        payload text, business_key text, concurrency_key text, priority smallint,
+        recovery_safety text, max_attempts smallint, initial_delay_ms bigint,
+        max_delay_ms bigint, attempt_timeout_ms bigint, available_at timestamptz,
+        start_deadline_at timestamptz, deadline_at timestamptz, retry_of uuid,
+        after text, event text)
+),
+"""
+
+
+def _pick(name: str) -> str:
+    # A lowered limit leaves share 0 in debt: then only the patient path may take.
+    return f"""
+pick_{name} AS MATERIALIZED (
+    SELECT s.scope_id, s.number FROM tasks_quota_share s
+    WHERE s.scope_id = %({name})s AND s.available >= %(units)s
+      AND NOT EXISTS (SELECT FROM tasks_quota_share debt
+                      WHERE debt.scope_id = %({name})s
+                        AND debt.number = 0 AND debt.available < 0)
+    ORDER BY {PREFERENCE} LIMIT 1 FOR UPDATE SKIP LOCKED
+),
+"""
+
+
+_PICK = (
+    _pick("application")
+    + _pick("queue")
+    + """
+quota AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM pick_application) = 1
+       AND (SELECT count(*) FROM pick_queue) = 1 AS is_taken
+),
+taken AS (
+    UPDATE tasks_quota_share s SET available = s.available - %(units)s
+    FROM (TABLE pick_application UNION ALL TABLE pick_queue) p, quota
+    WHERE quota.is_taken AND s.scope_id = p.scope_id AND s.number = p.number
+),
+"""
+)
+
+_TAKEN = """
+quota AS MATERIALIZED (SELECT true AS is_taken),
+"""
+
+_WRITE = """
+receipt AS (
+    INSERT INTO tasks_receipt (
+        namespace_id, operation, subject_id, key_digest, content_digest, task_id,
+        audit_id, state, revision, attempt_count, updated_at, created_at)
+    SELECT %(namespace)s, %(operation)s, %(subject)s, decode(i.key_digest, 'hex'),
+           decode(i.content_digest, 'hex'), i.id, i.receipt_audit_id, 'WAITING', 1, 0,
+           %(now)s, %(now)s
+    FROM input i, quota WHERE quota.is_taken
+    -- One order for all, so that two batches never wait for each other.
+    ORDER BY i.key_digest
+    ON CONFLICT (namespace_id, operation, subject_id, key_digest) DO NOTHING
+    RETURNING task_id
+),
+accepted AS (
+    INSERT INTO tasks_task (
+        id, namespace_id, application_id, queue_id, owner_kind, owner_id, is_gated,
+        state, revision, handler, handler_version, payload_version, payload,
+        business_key, concurrency_key, priority, recovery_safety, max_attempts,
+        initial_delay_ms, max_delay_ms, attempt_timeout_ms, available_at, due_at,
+        is_due, start_deadline_at, deadline_at, attempt_count, lease_seq,
+        effect_uncertain, created_at, updated_at, retry_of, submitted_by)
+    SELECT i.id, %(namespace)s, %(application)s, %(queue)s, i.owner_kind, i.owner_id,
+           i.is_gated, 'WAITING', 1, i.handler, i.handler_version, i.payload_version,
+           i.payload, i.business_key, i.concurrency_key, i.priority,
+           i.recovery_safety, i.max_attempts, i.initial_delay_ms, i.max_delay_ms,
+           i.attempt_timeout_ms, i.available_at, i.available_at,
+           i.available_at <= %(now)s, i.start_deadline_at, i.deadline_at, 0, 0,
+           false, %(now)s, %(now)s, i.retry_of, %(actor)s
+    FROM input i JOIN receipt r ON r.task_id = i.id
+),
+audited AS (
+    INSERT INTO tasks_operation_audit (
+        id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
+        revision, after, created_at)
+    SELECT i.audit_id, %(namespace)s, i.id, i.operation_id, %(actor)s,
+           %(actor_kind)s, 'task.accept', 1, i.after, %(now)s
+    FROM input i JOIN receipt r ON r.task_id = i.id
+),
+source_audited AS (
+    INSERT INTO tasks_operation_audit (
+        id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
+        revision, reason, evidence_ref, before, after, created_at)
+    SELECT a.id, %(namespace)s, a.task_id, a.operation_id, %(actor)s, %(actor_kind)s,
+           a.action, a.revision, a.reason, a.evidence_ref, a.before, a.after, %(now)s
+    FROM json_to_recordset(%(source_audits)s::json) AS a(
+        id uuid, task_id uuid, operation_id uuid, action text, revision bigint,
+        reason text, evidence_ref text, before text, after text), quota
+    WHERE quota.is_taken
+),
+emitted AS (
+    INSERT INTO outbox_result_event (
+        namespace_id, queue_id, task_id, revision, kind, payload, transaction_id,
+        created_at)
+    SELECT %(namespace)s, %(queue)s, i.id, 1, 'task.accepted', i.event,
+           pg_current_xact_id()::text::bigint, %(now)s
+    FROM input i JOIN receipt r ON r.task_id = i.id
+)
+SELECT quota.is_taken, (SELECT count(*) FROM receipt) FROM quota
+"""
+
+ACCEPT = _INPUT + _PICK + _WRITE
+ACCEPT_TAKEN = _INPUT + _TAKEN + _WRITE

@@ -1,0 +1,95 @@
+"""The one writer of later states: task, attempt, permits, quota, receipt, audit, event."""
+
+from tasks_app.models.statements.quota import PREFERENCE
+
+MOVE = f"""
+WITH input AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(moves)s::json) AS i(
+        task_id uuid, from_state text, revision bigint, lease_seq bigint, state text,
+        is_final boolean, outcome text, attempt_id uuid, report_digest text,
+        result text, error_code text, error_message text, due_at timestamptz,
+        audit_id uuid, operation_id uuid, action text, reason text,
+        evidence_ref text, before text, after text, event_kind text, event text)
+),
+moved AS (
+    UPDATE tasks_task t SET
+        state = i.state,
+        revision = t.revision + 1,
+        effect_uncertain = i.state = 'NEEDS_REVIEW',
+        lease_attempt_id = NULL,
+        last_outcome = coalesce(i.outcome, t.last_outcome),
+        result = i.result,
+        error_code = i.error_code,
+        error_message = i.error_message,
+        due_at = coalesce(i.due_at, t.due_at),
+        is_due = CASE WHEN i.due_at IS NULL THEN t.is_due
+                      ELSE i.due_at <= %(now)s END,
+        completed_at = CASE WHEN i.is_final THEN %(now)s END,
+        updated_at = %(now)s
+    FROM input i
+    WHERE t.id = i.task_id AND t.state = i.from_state
+      AND t.revision = i.revision AND t.lease_seq = i.lease_seq
+    RETURNING t.id, t.namespace_id, t.application_id, t.queue_id, t.revision,
+              i.is_final
+),
+ended AS (
+    UPDATE tasks_attempt a SET
+        outcome = i.outcome, ended_at = %(now)s, error_code = i.error_code,
+        error_message = i.error_message,
+        report_digest = decode(i.report_digest, 'hex')
+    FROM input i JOIN moved m ON m.id = i.task_id
+    WHERE a.id = i.attempt_id AND a.outcome = 'ACTIVE'
+),
+freed AS (
+    DELETE FROM tasks_permit p USING input i JOIN moved m ON m.id = i.task_id
+    WHERE p.attempt_id = i.attempt_id
+),
+owed AS MATERIALIZED (
+    SELECT m.application_id AS scope_id, count(*) AS units
+    FROM moved m WHERE m.is_final GROUP BY 1
+    UNION ALL
+    SELECT m.queue_id, count(*) FROM moved m WHERE m.is_final GROUP BY 1
+),
+pick AS MATERIALIZED (
+    SELECT o.scope_id, o.units, share.number
+    FROM owed o CROSS JOIN LATERAL (
+        SELECT s.number FROM tasks_quota_share s WHERE s.scope_id = o.scope_id
+        ORDER BY {PREFERENCE} LIMIT 1 FOR UPDATE SKIP LOCKED) share
+),
+given AS (
+    UPDATE tasks_quota_share s SET available = s.available + p.units
+    FROM pick p WHERE s.scope_id = p.scope_id AND s.number = p.number
+),
+receipt AS (
+    INSERT INTO tasks_receipt (
+        namespace_id, operation, subject_id, key_digest, content_digest, task_id,
+        audit_id, state, revision, attempt_count, updated_at, created_at)
+    SELECT m.namespace_id, r.operation, m.id, decode(r.key_digest, 'hex'),
+           decode(r.content_digest, 'hex'), m.id, r.audit_id, r.state, m.revision,
+           r.attempt_count, %(now)s, %(now)s
+    FROM json_to_recordset(%(receipts)s::json) AS r(
+        task_id uuid, operation text, key_digest text, content_digest text,
+        audit_id uuid, state text, attempt_count smallint)
+    JOIN moved m ON m.id = r.task_id
+),
+audited AS (
+    INSERT INTO tasks_operation_audit (
+        id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
+        revision, reason, evidence_ref, before, after, created_at)
+    SELECT i.audit_id, m.namespace_id, m.id, i.operation_id, %(actor)s,
+           %(actor_kind)s, i.action, m.revision, i.reason, i.evidence_ref, i.before,
+           i.after, %(now)s
+    FROM input i JOIN moved m ON m.id = i.task_id
+),
+emitted AS (
+    INSERT INTO outbox_result_event (
+        namespace_id, queue_id, task_id, revision, kind, payload, transaction_id,
+        created_at)
+    SELECT m.namespace_id, m.queue_id, m.id, m.revision, i.event_kind, i.event,
+           pg_current_xact_id()::text::bigint, %(now)s
+    FROM input i JOIN moved m ON m.id = i.task_id
+    WHERE i.event_kind IS NOT NULL
+)
+SELECT (SELECT count(*) FROM owed) = (SELECT count(*) FROM pick),
+       (SELECT count(*) FROM moved)
+"""

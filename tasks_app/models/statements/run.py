@@ -1,0 +1,22 @@
+"""How a statement is sent: rows in as one JSON text, rows out as tuples."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from django.db import connection
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def rows(sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+    """All rows that the statement answers."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        answer: list[tuple[Any, ...]] = cursor.fetchall()
+    return answer
+
+
+def as_json(value: object) -> str:
+    """The JSON text of a list of flat objects, for json_to_recordset."""
+    return _ENCODER.encode(value).decode()

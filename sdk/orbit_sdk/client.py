@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -30,7 +30,7 @@ def _blocking(
 
 def _awaited(
     build: Callable[Params, Call[Shape]],
-) -> Callable[Concatenate["AsyncClient", Params], Awaitable[Shape]]:
+) -> Callable[Concatenate["AsyncClient", Params], Coroutine[Any, Any, Shape]]:
     @functools.wraps(build)
     async def send(
         client: "AsyncClient", /, *args: Params.args, **kwargs: Params.kwargs

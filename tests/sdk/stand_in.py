@@ -65,7 +65,7 @@ class StandIn:
         waiting = self.faults.get(verb, [])
         if not waiting:
             return None
-        return waiting[0] if waiting[0] in {"always hang"} else waiting.pop(0)
+        return waiting[0] if waiting[0] == "always hang" else waiting.pop(0)
 
     def claim(self, _id, body):
         self.claims.append(body)
@@ -189,7 +189,7 @@ def stand_in_server():
     stand_in = StandIn()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(stand_in))
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield stand_in, f"http://127.0.0.1:{server.server_address[1]}"

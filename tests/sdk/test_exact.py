@@ -70,7 +70,7 @@ def test_a_decoded_number_is_never_a_float():
     [float("nan"), float("inf"), Decimal("NaN"), Decimal("-Infinity"), "\ud800"],
 )
 def test_what_json_cannot_say_is_refused(value):
-    with pytest.raises(ValueError, match="JSON form|surrogates"):
+    with pytest.raises(ValueError, match=r"JSON form|surrogates"):
         encode({"a": value})
 
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from orbit_sdk import Client, PermissionDenied
+from orbit_sdk import Client, PermissionDenied, UnreadableAnswer
 from orbit_sdk.worker import (
     Cancelled,
     LeaseLost,
@@ -274,6 +274,33 @@ def test_a_claim_is_repeated_while_the_server_is_away(orbit):
     a_worker(orbit, lambda _: 1).drain()
 
     assert the_report(orbit)["kind"] == "succeed"
+
+
+def test_after_a_lost_answer_one_task_is_risked_and_not_all(orbit):
+    for _ in range(3):
+        orbit.add()
+    orbit.faults["claim"] = ["break"]
+
+    a_worker(orbit, lambda _: 1, concurrency=3).drain()
+
+    assert [it["max_tasks"] for it in orbit.claims][:2] == [1, 2]
+
+
+def test_assignments_that_cannot_be_read_end_the_claiming(orbit):
+    orbit.add(payload="not JSON")
+    orbit.add()
+
+    with pytest.raises(UnreadableAnswer):
+        a_worker(orbit, lambda _: 1).run()
+
+    assert len(orbit.claims) == 1
+
+
+def test_a_worker_without_a_handler_does_not_start(orbit):
+    worker = Worker(client=orbit.client, queue_id=QUEUE_ID)
+
+    with pytest.raises(ValueError, match="handler"):
+        worker.run()
 
 
 def test_a_refusal_that_will_not_pass_is_raised_after_the_running_is_done(orbit):

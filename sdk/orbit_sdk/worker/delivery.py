@@ -30,6 +30,8 @@ from orbit_sdk.worker.verdict import failure
 # What may pass by itself; the rest will be the same however often it is asked.
 PASSING = (NotSent, AnswerLost, UnreadableAnswer, Unavailable, Internal, TooMany)
 
+_ABOUT_CONTENT = (InvalidArgument, PayloadTooLarge)
+
 _MAX_REPORTS = 100
 # Below the server's 512 KiB for a body, with room for what surrounds the results.
 _MAX_BYTES = 400 * 1024
@@ -95,11 +97,13 @@ class Delivery:
         return again
 
     def _refused_whole(self, batch: list[Done], refused: Refused) -> list[Done]:
-        if len(batch) == 1:
-            return _replace_or_drop(batch[0], refused)
+        one_by_one = len(batch) > 1 and isinstance(refused, _ABOUT_CONTENT)
         again: list[Done] = []
         for done in batch:
-            again.extend(self._send([done]))
+            if one_by_one:
+                again.extend(self._send([done]))
+            else:
+                again.extend(_replace_or_drop(done, refused))
         return again
 
     def _still_worth(self, batch: list[Done], made_at: float) -> list[Done]:
@@ -141,8 +145,7 @@ def _replace_or_drop(done: Done, refused: OrbitError) -> list[Done]:
     if isinstance(refused, StateConflict):
         logger.warning("The report came too late, task %s: %s", task_id, refused)
         return []
-    too_much = isinstance(refused, InvalidArgument | PayloadTooLarge)
-    if too_much and done.report.kind == "succeed":
+    if isinstance(refused, _ABOUT_CONTENT) and done.report.kind == "succeed":
         # The lease stays reportable: say that the result could not be taken.
         error = AttemptError(code="RESULT_REFUSED", message=refused.message[:2_000])
         said = failure(done.lease.assignment, error, retryable=False)

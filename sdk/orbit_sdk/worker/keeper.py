@@ -55,9 +55,18 @@ class Keeper:
 
     def _renew(self) -> None:
         while not self._closed.wait(_LOOK_SECONDS):
-            for lease in self._leases.kept():
-                if now() >= lease.next_beat_at and not self._closed.is_set():
-                    self._beat(lease)
+            due = [it for it in self._leases.kept() if now() >= it.next_beat_at]
+            try:
+                self._beat_each(due)
+            except RuntimeError:
+                # The caller closed the client after the worker had ended.
+                if not self._closed.is_set():
+                    raise
+
+    def _beat_each(self, leases: list[Lease]) -> None:
+        for lease in leases:
+            if not self._closed.is_set():
+                self._beat(lease)
 
     def _beat(self, lease: Lease) -> None:
         sent_at = now()

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Literal
 
 from orbit_sdk.client import Client
-from orbit_sdk.errors import OrbitError
+from orbit_sdk.errors import OrbitError, UnreadableAnswer
 from orbit_sdk.requests import Claim, HandlerFilter, WorkerIdentity
 from orbit_sdk.worker.delivery import PASSING, Delivery, Done
 from orbit_sdk.worker.keeper import Keeper
@@ -23,6 +23,7 @@ from orbit_sdk.worker.leases import Lease, Leases
 from orbit_sdk.worker.timing import Backoff, now
 
 _MAX_CLAIM = 100
+_OK = 200
 _FIRST_WAIT_SECONDS = 0.05
 # How long reports may still be offered when the grace is over.
 _LAST_WORDS_SECONDS = 5.0
@@ -97,6 +98,7 @@ class Worker:
             most=self._options.poll_seconds,
         )
         self._next_claim_at = 0.0
+        self._answer_was_lost = False
         self._claiming = False
         self._grace_ends_at: float | None = None
         self._fault: OrbitError | None = None
@@ -139,6 +141,8 @@ class Worker:
         return self._grace_ends_at is not None
 
     def _serve(self, *, until: Until) -> None:
+        if not self._handlers:
+            raise ValueError("Register a handler first.")
         self._claiming = True
         lanes = Lanes(
             self._handlers, count=self._options.concurrency, finished=self._finished
@@ -180,7 +184,8 @@ class Worker:
     def _claim(self, lanes: Lanes, *, until: Until) -> None:
         claim = Claim(
             worker=self._identity,
-            max_tasks=self._room(),
+            # Tasks of an answer that got lost are leased to nobody: risk one, not all.
+            max_tasks=1 if self._answer_was_lost else self._room(),
             lease_ms=self._options.lease_ms,
             handlers=tuple(
                 HandlerFilter(handler=name, handler_version=version)
@@ -190,15 +195,10 @@ class Worker:
         sent_at = now()
         try:
             given = self._client.claim_tasks(self._queue_id, claim).assignments
-        except PASSING as error:
-            logger.warning("No tasks for now: %s", error)
-            self._wait_before_next_claim(error)
-            return
         except OrbitError as error:
-            # A refusal that will not pass: finish what runs, then tell the caller.
-            self._fault = error
-            self._claiming = False
+            self._take_refusal(error)
             return
+        self._answer_was_lost = False
         seconds = self._options.lease_ms / 1_000
         leases = [Lease(it, sent_at=sent_at, lease_seconds=seconds) for it in given]
         self._leases.hold(leases)
@@ -213,7 +213,16 @@ class Worker:
         if taken < asked:
             self._next_claim_at = now() + self._idle.next()
 
-    def _wait_before_next_claim(self, error: OrbitError) -> None:
+    def _take_refusal(self, error: OrbitError) -> None:
+        self._answer_was_lost = error.outcome_unknown
+        # Assignments that cannot be read would be leased and lost, again and again.
+        is_foreign = isinstance(error, UnreadableAnswer) and error.status == _OK
+        if is_foreign or not isinstance(error, PASSING):
+            # It will not pass: finish what runs, then tell the caller.
+            self._fault = error
+            self._claiming = False
+            return
+        logger.warning("No tasks for now: %s", error)
         told = error.details.get("retry_after_ms", 0)
         at_least = told / 1_000 if isinstance(told, int) else 0.0
         self._next_claim_at = now() + self._idle.next(at_least=at_least)

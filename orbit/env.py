@@ -25,7 +25,7 @@ def integer(name: str, default: int, *, low: int = 0, high: int = 2**31 - 1) -> 
     raw = os.environ.get(name, "")
     if not raw:
         return default
-    if not raw.lstrip("-").isdecimal() or not low <= int(raw) <= high:
+    if not raw.removeprefix("-").isdecimal() or not low <= int(raw) <= high:
         raise ImproperlyConfigured(f"{name} must be a whole number, {low} to {high}.")
     return int(raw)
 

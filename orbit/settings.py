@@ -76,7 +76,9 @@ DATABASES["default"]["OPTIONS"] = {
     "server_side_binding": True,
     "prepare_threshold": 1,
     "options": "-c statement_timeout=15000 -c lock_timeout=3000"
-    " -c idle_in_transaction_session_timeout=30000 -c timezone=UTC",
+    " -c idle_in_transaction_session_timeout=30000 -c timezone=UTC"
+    # Plans are kept: one made on a small table must still be right on a large one.
+    " -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off",
     **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

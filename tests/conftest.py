@@ -6,6 +6,8 @@ from django.test import TransactionTestCase
 
 from tests import chromium
 
+pytest_plugins = ["tests.live"]
+
 # Made by migrations and looked up by everybody: they outlive a test.
 KEPT = {"django_content_type", "auth_permission"}
 

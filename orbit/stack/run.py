@@ -81,7 +81,7 @@ class Running:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of runstack."""
     add = parser.add_argument
-    add("--port", type=int, default=8000, help="port of 127.0.0.1 (default 8000)")
+    add("--port", type=int, default=8000, help="default 8000; 0 takes a free one")
     add("--state-dir", type=Path, default=Path(".orbit"), help="default .orbit")
     add("--workers", type=int, default=2, help="worker processes (default 2)")
     add("--no-demo", dest="demo", action="store_false", help="without demo data")

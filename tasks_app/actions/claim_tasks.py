@@ -194,6 +194,7 @@ def _row(entry: Assignment, gate: _Gate) -> dict[str, Any]:
     task = entry.task
     return {
         "task_id": task.id,
+        "from_revision": task.revision - 1,
         "attempt_id": entry.attempt_id,
         "token_hash": hashlib.sha256(entry.lease_token.encode()).hexdigest(),
         "lease_expires_at": entry.lease_expires_at,

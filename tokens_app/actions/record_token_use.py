@@ -1,9 +1,10 @@
 """Note that a token was used, at most once a minute and at nobody's expense."""
 
-from ipaddress import ip_address
 from uuid import UUID
 
 from django.db import connection, transaction
+
+from tokens_app.domain.address import read_address
 
 # A row that somebody holds is skipped: the note is worth no waiting.
 _RECORD = """
@@ -26,13 +27,6 @@ def record_token_use(*, token_id: UUID, address: str | None) -> None:
 
     def write() -> None:
         with connection.cursor() as cursor:
-            cursor.execute(_RECORD, [_known_address(address), token_id])
+            cursor.execute(_RECORD, [read_address(address), token_id])
 
     transaction.on_commit(write, robust=True)
-
-
-def _known_address(address: str | None) -> str | None:
-    try:
-        return str(ip_address(address or ""))
-    except ValueError:
-        return None

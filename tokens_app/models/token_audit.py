@@ -7,6 +7,7 @@ from django.db import models
 
 from orbit.ids import new_id
 from orbit.transactions import require_transaction
+from tokens_app.domain.address import read_address
 from tokens_app.domain.grant import Actor
 from tokens_app.models.service_account_token import ServiceAccountToken
 
@@ -31,7 +32,7 @@ class TokenAuditManager(models.Manager["TokenAudit"]):
             key_id=token.key_id,
             action=action,
             actor=by.name,
-            address=by.address,
+            address=read_address(by.address),
             reason=reason,
             changes=dict(changes or {}),
             created_at=token.updated_at,

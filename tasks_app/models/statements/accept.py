@@ -1,4 +1,7 @@
-"""The acceptance of new tasks: quota, receipt, task, audit and event in one statement."""
+"""The acceptance of new tasks with quota, receipt, audit and event: one statement.
+
+All or nothing: the caller rolls back when a receipt was already there.
+"""
 
 from tasks_app.models.statements.quota import PREFERENCE
 
@@ -63,7 +66,7 @@ receipt AS (
     -- One order for all, so that two batches never wait for each other.
     ORDER BY i.key_digest
     ON CONFLICT (namespace_id, operation, subject_id, key_digest) DO NOTHING
-    RETURNING task_id
+    RETURNING 1
 ),
 accepted AS (
     INSERT INTO tasks_task (
@@ -80,7 +83,7 @@ accepted AS (
            i.attempt_timeout_ms, i.available_at, i.available_at,
            i.available_at <= %(now)s, i.start_deadline_at, i.deadline_at, 0, 0,
            false, %(now)s, %(now)s, i.retry_of, %(actor)s
-    FROM input i JOIN receipt r ON r.task_id = i.id
+    FROM input i, quota WHERE quota.is_taken
 ),
 audited AS (
     INSERT INTO tasks_operation_audit (
@@ -88,7 +91,7 @@ audited AS (
         revision, after, created_at)
     SELECT i.audit_id, %(namespace)s, i.id, i.operation_id, %(actor)s,
            %(actor_kind)s, 'task.accept', 1, i.after, %(now)s
-    FROM input i JOIN receipt r ON r.task_id = i.id
+    FROM input i, quota WHERE quota.is_taken
 ),
 source_audited AS (
     INSERT INTO tasks_operation_audit (
@@ -107,7 +110,7 @@ emitted AS (
         created_at)
     SELECT %(namespace)s, %(queue)s, i.id, 1, 'task.accepted', i.event,
            pg_current_xact_id()::text::bigint, %(now)s
-    FROM input i JOIN receipt r ON r.task_id = i.id
+    FROM input i, quota WHERE quota.is_taken
 )
 SELECT quota.is_taken, (SELECT count(*) FROM receipt) FROM quota
 """

@@ -29,20 +29,19 @@ moved AS (
     FROM input i
     WHERE t.id = i.task_id AND t.state = i.from_state
       AND t.revision = i.revision AND t.lease_seq = i.lease_seq
-    RETURNING t.id, t.namespace_id, t.application_id, t.queue_id, t.revision,
-              i.is_final
+    -- What follows needs no join: each move comes with its task.
+    RETURNING t.id, t.namespace_id, t.application_id, t.queue_id,
+              t.revision AS new_revision, i.*
 ),
 ended AS (
     UPDATE tasks_attempt a SET
-        outcome = i.outcome, ended_at = %(now)s, error_code = i.error_code,
-        error_message = i.error_message,
-        report_digest = decode(i.report_digest, 'hex')
-    FROM input i JOIN moved m ON m.id = i.task_id
-    WHERE a.id = i.attempt_id AND a.outcome = 'ACTIVE'
+        outcome = m.outcome, ended_at = %(now)s, error_code = m.error_code,
+        error_message = m.error_message,
+        report_digest = decode(m.report_digest, 'hex')
+    FROM moved m WHERE a.id = m.attempt_id AND a.outcome = 'ACTIVE'
 ),
 freed AS (
-    DELETE FROM tasks_permit p USING input i JOIN moved m ON m.id = i.task_id
-    WHERE p.attempt_id = i.attempt_id
+    DELETE FROM tasks_permit p USING moved m WHERE p.attempt_id = m.attempt_id
 ),
 owed AS MATERIALIZED (
     SELECT m.application_id AS scope_id, count(*) AS units
@@ -65,8 +64,8 @@ receipt AS (
         namespace_id, operation, subject_id, key_digest, content_digest, task_id,
         audit_id, state, revision, attempt_count, updated_at, created_at)
     SELECT m.namespace_id, r.operation, m.id, decode(r.key_digest, 'hex'),
-           decode(r.content_digest, 'hex'), m.id, r.audit_id, r.state, m.revision,
-           r.attempt_count, %(now)s, %(now)s
+           decode(r.content_digest, 'hex'), m.id, r.audit_id, r.state,
+           m.new_revision, r.attempt_count, %(now)s, %(now)s
     FROM json_to_recordset(%(receipts)s::json) AS r(
         task_id uuid, operation text, key_digest text, content_digest text,
         audit_id uuid, state text, attempt_count smallint)
@@ -76,19 +75,18 @@ audited AS (
     INSERT INTO tasks_operation_audit (
         id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
         revision, reason, evidence_ref, before, after, created_at)
-    SELECT i.audit_id, m.namespace_id, m.id, i.operation_id, %(actor)s,
-           %(actor_kind)s, i.action, m.revision, i.reason, i.evidence_ref, i.before,
-           i.after, %(now)s
-    FROM input i JOIN moved m ON m.id = i.task_id
+    SELECT m.audit_id, m.namespace_id, m.id, m.operation_id, %(actor)s,
+           %(actor_kind)s, m.action, m.new_revision, m.reason, m.evidence_ref,
+           m.before, m.after, %(now)s
+    FROM moved m
 ),
 emitted AS (
     INSERT INTO outbox_result_event (
         namespace_id, queue_id, task_id, revision, kind, payload, transaction_id,
         created_at)
-    SELECT m.namespace_id, m.queue_id, m.id, m.revision, i.event_kind, i.event,
+    SELECT m.namespace_id, m.queue_id, m.id, m.new_revision, m.event_kind, m.event,
            pg_current_xact_id()::text::bigint, %(now)s
-    FROM input i JOIN moved m ON m.id = i.task_id
-    WHERE i.event_kind IS NOT NULL
+    FROM moved m WHERE m.event_kind IS NOT NULL
 )
 SELECT (SELECT count(*) FROM owed) = (SELECT count(*) FROM pick),
        (SELECT count(*) FROM moved)

@@ -55,8 +55,8 @@ SELECT l.*, clock_timestamp() FROM (
     SELECT a.id AS attempt_id, a.number, a.outcome, a.lease_token_hash,
            a.report_digest, {TASK_COLUMNS}
     FROM tasks_attempt a JOIN tasks_task t ON t.id = a.task_id
-    WHERE a.id = ANY(%(attempts)s) AND t.namespace_id = %(namespace)s
-      AND (%(queues)s::uuid[] IS NULL OR t.queue_id = ANY(%(queues)s))
+    WHERE a.id = ANY(%(attempts)s) AND a.namespace_id = %(namespace)s
+      AND (%(queues)s::uuid[] IS NULL OR a.queue_id = ANY(%(queues)s))
     ORDER BY t.id, a.id FOR UPDATE OF t, a
 ) l
 """

@@ -49,8 +49,8 @@ FOR UPDATE SKIP LOCKED
 START = """
 WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(attempts)s::json) AS i(
-        task_id uuid, attempt_id uuid, token_hash text, lease_expires_at timestamptz,
-        expires_by timestamptz, takes_slot boolean, takes_key boolean, audit_id uuid,
+        task_id uuid, from_revision bigint, attempt_id uuid, token_hash text,
+        lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean, takes_key boolean, audit_id uuid,
         operation_id uuid, before text, after text)
 ),
 started AS (
@@ -59,38 +59,39 @@ started AS (
         attempt_count = t.attempt_count + 1, lease_seq = t.lease_seq + 1,
         lease_attempt_id = i.attempt_id, updated_at = %(now)s
     FROM input i
-    WHERE t.id = i.task_id AND t.state = 'WAITING'
+    -- The revision is the guard; a fixed state would invite a scan of all that waits.
+    WHERE t.id = i.task_id AND t.revision = i.from_revision
     RETURNING t.id, t.namespace_id, t.revision, t.attempt_count, t.lease_seq,
-              t.concurrency_key
+              t.concurrency_key, i.*
 ),
 attempts AS (
     INSERT INTO tasks_attempt (
         id, namespace_id, task_id, queue_id, number, lease_seq, lease_token_hash,
         lease_ms, lease_expires_at, expires_by, worker_id, worker_name, worker_instance_id,
         outcome, started_at)
-    SELECT i.attempt_id, s.namespace_id, s.id, %(queue)s, s.attempt_count,
-           s.lease_seq, decode(i.token_hash, 'hex'), %(lease_ms)s, i.lease_expires_at,
-           i.expires_by, %(actor)s, %(worker_name)s, %(worker_instance)s, 'ACTIVE',
+    SELECT s.attempt_id, s.namespace_id, s.id, %(queue)s, s.attempt_count,
+           s.lease_seq, decode(s.token_hash, 'hex'), %(lease_ms)s, s.lease_expires_at,
+           s.expires_by, %(actor)s, %(worker_name)s, %(worker_instance)s, 'ACTIVE',
            %(now)s
-    FROM started s JOIN input i ON i.task_id = s.id
+    FROM started s
 ),
 permits AS (
     INSERT INTO tasks_permit (
         namespace_id, attempt_id, task_id, queue_id, kind, concurrency_key,
         acquired_at)
-    SELECT s.namespace_id, i.attempt_id, s.id, %(queue)s, k.kind,
+    SELECT s.namespace_id, s.attempt_id, s.id, %(queue)s, k.kind,
            CASE WHEN k.kind = 'KEY' THEN s.concurrency_key END, %(now)s
-    FROM started s JOIN input i ON i.task_id = s.id
+    FROM started s
     JOIN (VALUES ('QUEUE'), ('KEY')) AS k(kind)
-      ON (k.kind = 'QUEUE' AND i.takes_slot) OR (k.kind = 'KEY' AND i.takes_key)
+      ON (k.kind = 'QUEUE' AND s.takes_slot) OR (k.kind = 'KEY' AND s.takes_key)
 ),
 audited AS (
     INSERT INTO tasks_operation_audit (
         id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
         revision, before, after, created_at)
-    SELECT i.audit_id, s.namespace_id, s.id, i.operation_id, %(actor)s,
-           %(actor_kind)s, 'task.start', s.revision, i.before, i.after, %(now)s
-    FROM started s JOIN input i ON i.task_id = s.id
+    SELECT s.audit_id, s.namespace_id, s.id, s.operation_id, %(actor)s,
+           %(actor_kind)s, 'task.start', s.revision, s.before, s.after, %(now)s
+    FROM started s
 )
 SELECT count(*) FROM started
 """

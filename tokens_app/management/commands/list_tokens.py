@@ -28,8 +28,12 @@ class Command(TokenCommand):
         if options["json"]:
             self.stdout.write(json.dumps(rows))
             return
-        for row in [dict(zip(COLUMNS, COLUMNS, strict=True)), *rows]:
-            self.stdout.write("  ".join(str(row[name] or "-") for name in COLUMNS))
+        lines = [tuple(str(row[name] or "-") for name in COLUMNS) for row in rows]
+        table = [COLUMNS, *lines]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table:
+            line = "  ".join(map(str.ljust, cells, widths))
+            self.stdout.write(line.rstrip())
 
 
 def describe(token: ServiceAccountToken, *, now: datetime) -> dict[str, object]:

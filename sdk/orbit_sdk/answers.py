@@ -29,6 +29,20 @@ class FrozenRetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     attempt_timeout_ms: int
 
 
+class AttemptFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """Why an attempt or a task did not succeed; lists leave the message out."""
+
+    code: str
+    message: str = ""
+
+
+class TaskOwner(msgspec.Struct, frozen=True, kw_only=True):
+    """Who controls the task: STANDALONE (nobody), SCHEDULE or WORKFLOW."""
+
+    kind: str = "STANDALONE"
+    id: str | None = None
+
+
 class TaskSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A task as lists show it."""
 
@@ -48,8 +62,11 @@ class TaskSummary(msgspec.Struct, frozen=True, kw_only=True):
     start_deadline_at: dt.datetime | None = None
     attempt_count: int = 0
     effect_uncertain: bool = False
-    cancel_requested: bool = False
+    cancel_requested_at: dt.datetime | None = None
     recovery_safety: str = "RECONCILE_ONLY"
+    owner: TaskOwner = TaskOwner()
+    gated: bool = False
+    error: AttemptFailure | None = None
     completed_at: dt.datetime | None = None
     updated_at: dt.datetime | None = None
 
@@ -73,8 +90,14 @@ class Task(TaskSummary, frozen=True, kw_only=True):
         return None if isinstance(self.result_raw, UnsetType) else Json(self.result_raw)
 
 
+class CurrentTask(Task, frozen=True, kw_only=True):
+    """The task as it was when the server answered."""
+
+    request_id: str = ""
+
+
 class TaskState(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a task stands after a report."""
+    """Where a task stands: what a batch says of each."""
 
     id: str
     state: str
@@ -82,7 +105,7 @@ class TaskState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TaskAnswer(Answer, frozen=True, kw_only=True):
-    """One task, as it was when the server answered."""
+    """The task as a report left it."""
 
     task: Task
 
@@ -131,7 +154,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class SubmitOutcome(Outcome, frozen=True, kw_only=True):
     """One task of a batch: created (201), replayed (200) or refused."""
 
-    task: Task | None = None
+    task: TaskState | None = None
     deduplicated: bool | None = None
 
 
@@ -184,49 +207,64 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """A report that came after the lease had ended; it changed nothing."""
 
     id: str
+    kind: str
     received_at: dt.datetime
-    kind: str | None = None
-    content_raw: msgspec.Raw = msgspec.field(
-        default=msgspec.Raw(b"null"), name="content"
-    )
+    content_raw: msgspec.Raw = msgspec.field(name="content")
 
     @property
     def content(self) -> Json:
+        """The report word for word."""
         return Json(self.content_raw)
 
 
+class AttemptWorker(msgspec.Struct, frozen=True, kw_only=True):
+    """Who made the attempt: the name a worker gave itself, and this run of it."""
+
+    name: str
+    instance_id: str
+
+
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """One execution of a task by one worker."""
+    """One execution of a task by one worker; `outcome` is ACTIVE while it runs."""
 
     id: str
     number: int
-    state: str
-    worker: str | None = None
-    started_at: dt.datetime | None = None
-    lease_expires_at: dt.datetime | None = None
+    outcome: str
+    worker: AttemptWorker
+    started_at: dt.datetime
+    lease_expires_at: dt.datetime
     last_heartbeat_at: dt.datetime | None = None
     ended_at: dt.datetime | None = None
-    error_raw: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"null"), name="error")
+    error: AttemptFailure | None = None
     evidence: tuple[Evidence, ...] = ()
 
-    @property
-    def error(self) -> Json:
-        return Json(self.error_raw)
+
+class Attempts(Answer, frozen=True, kw_only=True):
+    """Every attempt of a task, in order."""
+
+    items: tuple[Attempt, ...]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """One result event; of two for a task the higher revision is the later."""
+    """One result event; its body is the same at every delivery.
+
+    Of two events of one task the one with the higher revision is the later.
+    """
 
     id: str
-    kind: str
-    task_id: str
-    revision: str
     created_at: dt.datetime
-    payload_raw: msgspec.Raw = msgspec.field(name="payload")
+    body_raw: msgspec.Raw = msgspec.field(name="body")
 
     @property
-    def payload(self) -> Json:
-        return Json(self.payload_raw)
+    def body(self) -> Json:
+        return Json(self.body_raw)
+
+
+class EventFeed(Answer, frozen=True, kw_only=True):
+    """Events in commit order; `next_cursor` goes on after them, now or later."""
+
+    items: tuple[Event, ...]
+    next_cursor: str
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,8 +14,9 @@ from msgspec import UNSET, UnsetType
 
 from orbit_sdk.answers import (
     Assignments,
-    Attempt,
-    Event,
+    Attempts,
+    CurrentTask,
+    EventFeed,
     LeaseAnswer,
     Operation,
     OperationDetail,
@@ -32,7 +33,6 @@ from orbit_sdk.exact import encode
 from orbit_sdk.requests import (
     AttemptError,
     Claim,
-    EventFilter,
     KeyedTask,
     NewTask,
     PageRequest,
@@ -48,7 +48,6 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _KEY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _FIRST_PAGE = PageRequest()
 _ALL_TASKS = TaskFilter()
-_ALL_EVENTS = EventFilter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +96,9 @@ def submit_tasks(tasks: Sequence[KeyedTask]) -> Call[SubmitOutcomes]:
     )
 
 
-def get_task(task_id: str) -> Call[TaskAnswer]:
+def get_task(task_id: str) -> Call[CurrentTask]:
     """The task as it is now."""
-    return Call(method="GET", path=f"/v1/tasks/{_id(task_id)}", answer=TaskAnswer)
+    return Call(method="GET", path=f"/v1/tasks/{_id(task_id)}", answer=CurrentTask)
 
 
 def list_tasks(
@@ -114,15 +113,10 @@ def list_tasks(
     )
 
 
-def list_attempts(
-    task_id: str, *, page: PageRequest = _FIRST_PAGE
-) -> Call[Page[Attempt]]:
-    """A page of the task's attempts, each with its late evidence."""
+def list_attempts(task_id: str) -> Call[Attempts]:
+    """Every attempt at the task, each with the evidence that came too late."""
     return Call(
-        method="GET",
-        path=f"/v1/tasks/{_id(task_id)}/attempts",
-        answer=Page[Attempt],
-        query=_query(page),
+        method="GET", path=f"/v1/tasks/{_id(task_id)}/attempts", answer=Attempts
     )
 
 
@@ -186,16 +180,9 @@ def get_operation(task_id: str, audit_id: str) -> Call[OperationDetail]:
     )
 
 
-def list_events(
-    matching: EventFilter = _ALL_EVENTS, *, page: PageRequest = _FIRST_PAGE
-) -> Call[Page[Event]]:
-    """A page of result events; keep `next_cursor` to go on from there."""
-    return Call(
-        method="GET",
-        path="/v1/events",
-        answer=Page[Event],
-        query=_query(matching, page),
-    )
+def list_events(*, page: PageRequest = _FIRST_PAGE) -> Call[EventFeed]:
+    """Result events in commit order; none is passed over by going on from a cursor."""
+    return Call(method="GET", path="/v1/events", answer=EventFeed, query=_query(page))
 
 
 def claim_tasks(queue_id: str, claim: Claim) -> Call[Assignments]:
@@ -314,7 +301,7 @@ def _body(members: dict[str, object]) -> bytes:
     return msgspec.json.encode(members)
 
 
-def _query(*shapes: TaskFilter | EventFilter | PageRequest) -> dict[str, str]:
+def _query(*shapes: TaskFilter | PageRequest) -> dict[str, str]:
     asked: dict[str, str] = {}
     for shape in shapes:
         moments = msgspec.to_builtins(_members(shape))

@@ -173,7 +173,7 @@ class Refusals:
 
     by_code: ClassVar[dict[str, type[Refused]]] = {
         "INVALID_ARGUMENT": InvalidArgument,
-        "PAYLOAD_TOO_LARGE": PayloadTooLarge,
+        "BODY_TOO_LARGE": PayloadTooLarge,
         "UNSUPPORTED_MEDIA_TYPE": UnsupportedMediaType,
         "UNAUTHENTICATED": Unauthenticated,
         "PERMISSION_DENIED": PermissionDenied,

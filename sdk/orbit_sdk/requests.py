@@ -69,7 +69,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     execution_settled: bool
     outcome: Literal["SUCCEEDED", "FAILED"]
     result: object
-    expected_dossier_digest: str | UnsetType = UNSET
 
 
 class Retry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -108,7 +107,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TaskFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which tasks a list shows."""
+    """Which tasks a list shows; `state` may name several, separated by commas."""
 
     state: str | UnsetType = UNSET
     queue_id: str | UnsetType = UNSET
@@ -118,15 +117,8 @@ class TaskFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     created_before: dt.datetime | UnsetType = UNSET
 
 
-class EventFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which events a feed shows."""
-
-    queue_id: str | UnsetType = UNSET
-    task_id: str | UnsetType = UNSET
-
-
 class PageRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How many items, 1 to 100, and the `next_cursor` of the page before."""
+    """Items wanted (1 to 100, events 1 to 500), and the last page's `next_cursor`."""
 
     limit: int | UnsetType = UNSET
     cursor: str | UnsetType = UNSET

@@ -44,7 +44,7 @@ class Orbit:
 
         def reached():
             reap_leases(limit=100)
-            task = self.client.get_task(task_id).task
+            task = self.client.get_task(task_id)
             return task if task.state == state else None
 
         return eventually(reached)

@@ -57,6 +57,9 @@ TASK = NewTask(
 )
 
 
+STANDING = f'{{"id": "{TASK_ID}", "state": "WAITING", "revision": "1"}}'
+
+
 class Network:
     """Answers every request the same way and keeps the last one."""
 
@@ -125,7 +128,7 @@ def test_a_batch_has_a_key_and_an_outcome_for_each_task():
     network = Network(
         200,
         good(
-            f'{{"results": [{{"status": 201, "task": {task_text()}, '
+            f'{{"results": [{{"status": 201, "task": {STANDING}, '
             '"deduplicated": false}, {"status": 409, "error": {"code": '
             '"IDEMPOTENCY_CONFLICT", "message": "Other content."}}]}'
         ),
@@ -389,7 +392,7 @@ def test_an_operation_has_its_before_and_after():
         (404, "NOT_FOUND", orbit_sdk.NotFound),
         (409, "STATE_CONFLICT", orbit_sdk.StateConflict),
         (409, "IDEMPOTENCY_CONFLICT", orbit_sdk.IdempotencyConflict),
-        (413, "PAYLOAD_TOO_LARGE", orbit_sdk.PayloadTooLarge),
+        (413, "BODY_TOO_LARGE", orbit_sdk.PayloadTooLarge),
         (415, "UNSUPPORTED_MEDIA_TYPE", orbit_sdk.UnsupportedMediaType),
         (429, "QUEUE_FULL", orbit_sdk.QueueFull),
         (429, "APPLICATION_FULL", orbit_sdk.ApplicationFull),

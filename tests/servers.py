@@ -173,7 +173,7 @@ def pytest_load_initial_conftests() -> None:
         DATABASE_URL=os.environ[DATABASE],
         REDIS_URL=redis._replace(path=f"/{database_of_this_worker()}").geturl(),
         ORBIT_SECRET_KEY="a secret key that only the tests know",
-        ORBIT_TOKEN_PEPPERS="p1:a pepper that only the tests know, 32 bytes",
+        ORBIT_TOKEN_PEPPERS="p1:a pepper that nobody but the tests knows",
     )
     for name in ("ORBIT_SECRET_KEY_FILE", "ORBIT_TOKEN_PEPPERS_FILE", "ORBIT_BASE_URL"):
         os.environ.pop(name, None)

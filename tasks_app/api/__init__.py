@@ -1,0 +1,1 @@
+"""The task API, /v1."""

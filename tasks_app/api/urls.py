@@ -1,3 +1,47 @@
-"""The calls of the task API."""
+"""The calls of the task API: its table of contents."""
 
-urlpatterns: list[object] = []
+from uuid import UUID
+
+from django.urls import path, register_converter
+
+from tasks_app.api import events, recovery, tasks, work
+
+
+class HexId:
+    """32 lower-case hex in a path."""
+
+    regex = "[0-9a-f]{32}"
+
+    def to_python(self, value: str) -> UUID:
+        """The identifier."""
+        return UUID(value)
+
+    def to_url(self, value: UUID) -> str:
+        """Its written form."""
+        return value.hex
+
+
+register_converter(HexId, "hexid")
+
+urlpatterns = [
+    path("tasks", tasks.TaskList.as_view()),
+    path("tasks:batch", tasks.TaskBatch.as_view()),
+    path("tasks/<hexid:task_id>", tasks.TaskDetail.as_view()),
+    path("tasks/<hexid:task_id>/attempts", tasks.TaskAttempts.as_view()),
+    path("tasks/<hexid:task_id>:cancel", tasks.TaskCancel.as_view()),
+    path("tasks/<hexid:task_id>:review", recovery.TaskReview.as_view()),
+    path("tasks/<hexid:task_id>:retry", recovery.TaskRetry.as_view()),
+    path("tasks/<hexid:task_id>/operations", recovery.TaskOperations.as_view()),
+    path(
+        "tasks/<hexid:task_id>/operations/<hexid:audit_id>",
+        recovery.TaskOperation.as_view(),
+    ),
+    path("queues/<hexid:queue_id>:claim", work.QueueClaim.as_view()),
+    path("attempts:report", work.ReportBatch.as_view()),
+    path("attempts/<hexid:attempt_id>:heartbeat", work.AttemptHeartbeat.as_view()),
+    path("attempts/<hexid:attempt_id>:succeed", work.AttemptSucceed.as_view()),
+    path("attempts/<hexid:attempt_id>:fail", work.AttemptFail.as_view()),
+    path("attempts/<hexid:attempt_id>:unknown", work.AttemptUnknown.as_view()),
+    path("attempts/<hexid:attempt_id>:cancelled", work.AttemptCancelled.as_view()),
+    path("events", events.EventFeed.as_view()),
+]

@@ -296,8 +296,8 @@ def test_the_registered_sub_select_decides_about_the_application(register):
         )
     )
 
-    assert call(a_token(application_id=enabled).plaintext)
-    assert call(a_token(application_id=None).plaintext)
+    assert call(a_token(application_id=enabled).plaintext).scopes
+    assert call(a_token(application_id=None).plaintext).scopes
     for application_id in (disabled, absent):
         issued = a_token(application_id=application_id)
         refusal = refusal_of(bearer(issued.plaintext))
@@ -311,7 +311,7 @@ def test_an_older_pepper_serves_its_tokens_until_it_is_retired(settings):
     issued = a_token()
 
     settings.TOKEN_PEPPERS = f"{new},{old}"
-    assert call(issued.plaintext)
+    assert call(issued.plaintext).scopes
     assert row_of(a_token()).pepper_id == "p2"
 
     settings.TOKEN_PEPPERS = new

@@ -49,7 +49,7 @@ def test_a_revocation_needs_a_reason(reason):
         revoke_token(token_id=issued.token_id, by=SOMEBODY, reason=reason)
 
     assert refusal.value.field == "reason"
-    assert call(issued.plaintext)
+    assert call(issued.plaintext).scopes
 
 
 def test_an_unknown_token_is_not_found():

@@ -23,7 +23,7 @@ def test_a_suspended_token_is_refused_until_it_is_resumed():
     resume_token(token_id=issued.token_id, by=SOMEBODY, reason="explained")
 
     assert refusal.value.details == {"reason": "token_suspended"}
-    assert call(issued.plaintext)
+    assert call(issued.plaintext).scopes
     assert acts_on(issued) == ["token.issue", "token.suspend", "token.resume"]
 
 

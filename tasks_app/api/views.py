@@ -1,0 +1,72 @@
+"""The ground of every /v1 view: token, permission, reach, query and key."""
+
+from typing import Any, ClassVar, TypeVar
+
+import structlog
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from orbit.http.exact_json import canonical, decode
+from orbit.http.paging import read_query
+from tasks_app.api.authentication import TaskTokenAuthentication
+from tasks_app.domain.access import Actor, ActorKind, Reach
+from tasks_app.domain.errors import InvalidField, MissingScope
+from tasks_app.domain.idempotency import KEY_FIELD, Identity, identify
+from tokens_app.public import Principal
+
+T = TypeVar("T")
+
+
+class TaskAPIView(APIView):
+    """Checks the token, then the scope, then that no unknown query parameter came."""
+
+    authentication_classes = [TaskTokenAuthentication]
+    permission_classes: ClassVar[list[Any]] = []
+    scope: ClassVar[str]
+    query_parameters: ClassVar[tuple[str, ...]] = ()
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        """Refuse whom the token, its scopes or the query disqualify."""
+        super().initial(request, *args, **kwargs)
+        structlog.contextvars.bind_contextvars(key_id=self.principal.key_id)
+        self.require(self.scope)
+        self.query = read_query(request, allowed=self.query_parameters)
+
+    def require(self, scope: str) -> None:
+        """Raise MissingScope unless the token has the permission."""
+        if scope not in self.principal.scopes:
+            raise MissingScope(scope)
+
+    @property
+    def principal(self) -> Principal:
+        """The authenticated caller."""
+        caller: Principal = self.request.user  # type: ignore[assignment]
+        return caller
+
+    @property
+    def actor(self) -> Actor:
+        """The caller as audits name it."""
+        return Actor(id=self.principal.token_id, kind=ActorKind.TOKEN)
+
+    @property
+    def reach(self) -> Reach:
+        """What the caller may touch."""
+        return Reach(
+            namespace_id=self.principal.namespace_id, queue_ids=self.principal.queue_ids
+        )
+
+    def body(self, shape: type[T]) -> T:
+        """The request's body in its shape; raises Invalid."""
+        return decode(self.request.data, shape)
+
+    def identity(self) -> Identity:
+        """The identity of this write: its key and its content; raises Invalid."""
+        return identify(key=self._key(), content=canonical(self.request.data))
+
+    def _key(self) -> str:
+        key = self.request.META.get("HTTP_IDEMPOTENCY_KEY")
+        if key is None:
+            raise InvalidField(
+                KEY_FIELD, "Send an Idempotency-Key header and keep it for repetitions."
+            )
+        return str(key)

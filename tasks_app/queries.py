@@ -1,0 +1,132 @@
+"""What the engine answers to readers; every read is bound to the caller's reach."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from tasks_app.domain.access import Reach
+from tasks_app.domain.errors import OperationNotFound, TaskNotFound
+from tasks_app.models import Attempt, Evidence, OperationAudit, Task
+from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
+from tasks_app.models.statements.read import TASK
+from tasks_app.models.statements.run import rows
+
+Position = tuple[datetime, UUID]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """Which tasks a list shows; None leaves a member open."""
+
+    states: tuple[str, ...] = ()
+    queue_id: UUID | None = None
+    handler: str | None = None
+    business_key: str | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+
+    def condition(self) -> Q:
+        """The filter as a database condition."""
+        wanted = {
+            "state__in": self.states or None,
+            "queue_id": self.queue_id,
+            "handler": self.handler,
+            "business_key": self.business_key,
+            "created_at__gte": self.created_from,
+            "created_at__lt": self.created_before,
+        }
+        return Q(**{name: value for name, value in wanted.items() if value is not None})
+
+
+class AttemptHistory(NamedTuple):
+    """The attempts of a task in order, and the evidence that came too late."""
+
+    attempts: list[Attempt]
+    evidence: list[Evidence]
+
+
+def task_within(reach: Reach, task_id: UUID) -> TaskRecord:
+    """The whole task with payload and result; raises TaskNotFound."""
+    found = rows(TASK, {"task": task_id})
+    if not found:
+        raise TaskNotFound
+    task = task_from(found[0])
+    if not reach.covers(namespace_id=task.namespace_id, queue_id=task.queue_id):
+        raise TaskNotFound
+    return task
+
+
+def tasks_within(
+    reach: Reach, *, wanted: TaskFilter, after: Position | None, limit: int
+) -> list[dict[str, Any]]:
+    """Summaries, newest first, `limit` of them and one more if there are more.
+
+    Neither payload nor result is read from the database.
+    """
+    tasks: QuerySet[Task] = _reached(reach).filter(wanted.condition())
+    if after is not None:
+        created_at, task_id = after
+        tasks = tasks.filter(
+            Q(created_at__lt=created_at) | Q(created_at=created_at, id__lt=task_id),
+            created_at__lte=created_at,
+        )
+    return list(
+        tasks.order_by("-created_at", "-id").values(*SUMMARY_FIELDS)[: limit + 1]
+    )
+
+
+def attempts_of(reach: Reach, task_id: UUID) -> AttemptHistory:
+    """What a reviewer needs to see of a task's executions; raises TaskNotFound."""
+    _require_task(reach, task_id)
+    return AttemptHistory(
+        attempts=list(Attempt.objects.filter(task_id=task_id).order_by("number")),
+        evidence=list(
+            Evidence.objects.filter(task_id=task_id).order_by("received_at", "id")
+        ),
+    )
+
+
+def operations_of(
+    reach: Reach, task_id: UUID, *, after: Position | None, limit: int
+) -> list[OperationAudit]:
+    """The task's operations, newest first (spec, section 4), and one more than `limit`.
+
+    Reason, before and after are not read. Raises TaskNotFound.
+    """
+    _require_task(reach, task_id)
+    operations = OperationAudit.objects.filter(task_id=task_id)
+    if after is not None:
+        created_at, audit_id = after
+        operations = operations.filter(
+            Q(created_at__lt=created_at) | Q(created_at=created_at, id__lt=audit_id),
+            created_at__lte=created_at,
+        )
+    return list(
+        operations.order_by("-created_at", "-id").defer(
+            "reason", "evidence_ref", "before", "after"
+        )[: limit + 1]
+    )
+
+
+def operation_of(reach: Reach, task_id: UUID, audit_id: UUID) -> OperationAudit:
+    """One operation of the task; raises TaskNotFound or OperationNotFound."""
+    _require_task(reach, task_id)
+    try:
+        return OperationAudit.objects.get(id=audit_id, task_id=task_id)
+    except OperationAudit.DoesNotExist:
+        raise OperationNotFound from None
+
+
+def _reached(reach: Reach) -> QuerySet[Task]:
+    tasks: QuerySet[Task] = Task.objects.filter(namespace_id=reach.namespace_id)
+    if reach.queue_ids is not None:
+        tasks = tasks.filter(queue_id__in=reach.queue_ids)
+    return tasks
+
+
+def _require_task(reach: Reach, task_id: UUID) -> None:
+    if not _reached(reach).filter(id=task_id).exists():
+        raise TaskNotFound

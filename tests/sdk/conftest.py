@@ -4,6 +4,7 @@ import datetime as dt
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -39,11 +40,19 @@ class Orbit:
     token: str
     client: Client
 
+    def reap(self) -> int:
+        """Let the engine take back what ran out, from whatever thread; how many."""
+        try:
+            return reap_leases(limit=100)
+        finally:
+            if threading.current_thread() is not threading.main_thread():
+                connections.close_all()
+
     def reap_until(self, task_id: str, state: str):
         """Let the engine take back what ran out until the task is in the state."""
 
         def reached():
-            reap_leases(limit=100)
+            self.reap()
             task = self.client.get_task(task_id)
             return task if task.state == state else None
 

@@ -29,7 +29,6 @@ from orbit_sdk import (
     WorkerIdentity,
 )
 from orbit_sdk.worker import Cancelled, Worker, WorkerOptions
-from tasks_app.actions.reap_leases import reap_leases
 from tests.sdk.waiting import eventually
 
 EXACT = '{"big": 123456789012345678901234567890, "rate": 1.10, "far": 1E400, "z": -0}'
@@ -289,7 +288,7 @@ def test_a_worker_that_cannot_renew_stops_its_handler_before_expiry(orbit, cable
         cable.cut()
         assert context.cancelled.wait(10)
         stopped["attempt"] = orbit.client.list_attempts(task_id).items[0]
-        stopped["expired"] = reap_leases(limit=10)
+        stopped["expired"] = orbit.reap()
         orbit.reap_until(task_id, "NEEDS_REVIEW")
         cable.mend()
         context.check()

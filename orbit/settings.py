@@ -83,6 +83,9 @@ DATABASES["default"]["OPTIONS"] = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- Redis or Valkey: the open job API needs it, /v1 does not
+REDIS_URL = env.text("REDIS_URL", "")
+
 # --- People
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",

@@ -14,7 +14,12 @@ from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
 from tasks_app.models.statements.read import TASK
 from tasks_app.models.statements.run import rows
 
-Position = tuple[datetime, UUID]
+
+class Position(NamedTuple):
+    """Where a list that is sorted by time, then id, goes on."""
+
+    created_at: datetime
+    id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

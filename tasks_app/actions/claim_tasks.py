@@ -59,7 +59,9 @@ def claim_tasks(
         gate = _pass_gate(command, queue_id=queue_id, reach=reach)
         if gate is None:
             return []
-        room = Room(tasks=command.max_tasks, held_keys={}, limits=gate.limits)
+        room: Room[TaskRecord] = Room(
+            tasks=command.max_tasks, held_keys={}, limits=gate.limits
+        )
         bucket = None
         if gate.limits.any:
             bucket = _lock_bucket(queue_id, gate)

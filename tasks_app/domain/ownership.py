@@ -25,10 +25,12 @@ class Standalone:
     def refuse_review(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
         """Never refused."""
         del task_id, owner_id
+        return None
 
     def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
         """Never refused."""
         del task_id, owner_id
+        return None
 
     def on_settled(self, *, task_id: UUID, owner_id: UUID | None, state: State) -> None:
         """Nobody waits for it."""

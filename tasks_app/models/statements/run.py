@@ -9,7 +9,7 @@ from django.db import connection
 _ENCODER = msgspec.json.Encoder()
 
 
-def rows(sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+def rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """All rows that the statement answers."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)

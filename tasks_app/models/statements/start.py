@@ -50,8 +50,8 @@ START = """
 WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(attempts)s::json) AS i(
         task_id uuid, from_revision bigint, attempt_id uuid, token_hash text,
-        lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean, takes_key boolean, audit_id uuid,
-        operation_id uuid, before text, after text)
+        lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean,
+        takes_key boolean, audit_id uuid, operation_id uuid, before text, after text)
 ),
 started AS (
     UPDATE tasks_task t SET
@@ -67,8 +67,8 @@ started AS (
 attempts AS (
     INSERT INTO tasks_attempt (
         id, namespace_id, task_id, queue_id, number, lease_seq, lease_token_hash,
-        lease_ms, lease_expires_at, expires_by, worker_id, worker_name, worker_instance_id,
-        outcome, started_at)
+        lease_ms, lease_expires_at, expires_by, worker_id, worker_name,
+        worker_instance_id, outcome, started_at)
     SELECT s.attempt_id, s.namespace_id, s.id, %(queue)s, s.attempt_count,
            s.lease_seq, decode(s.token_hash, 'hex'), %(lease_ms)s, s.lease_expires_at,
            s.expires_by, %(actor)s, %(worker_name)s, %(worker_instance)s, 'ACTIVE',

@@ -25,6 +25,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "axes",
+    "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -32,6 +33,7 @@ INSTALLED_APPS = [
     "orbit.outbox",
     "tokens_app",
     "tasks_app",
+    "openapi_app",
 ]
 
 MIDDLEWARE = [

@@ -32,7 +32,8 @@ CANDIDATES = f"""
 SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_gated
-  AND t.deadline_at > %(now)s
+  -- What a schedule owns is run by the scheduler's own workers.
+  AND t.owner_kind <> 'SCHEDULE' AND t.deadline_at > %(now)s
   AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
        OR t.attempt_count > 0)
   AND (%(handlers)s::json IS NULL OR (t.handler, t.handler_version) IN (
@@ -43,6 +44,19 @@ WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_g
        WHERE b.key = t.concurrency_key))
 ORDER BY t.priority DESC, t.due_at, t.id
 LIMIT %(limit)s
+FOR UPDATE SKIP LOCKED
+"""
+
+CANDIDATE = f"""
+SELECT {TASK_COLUMNS}
+FROM tasks_task t
+WHERE t.id = %(task)s AND t.queue_id = %(queue)s AND t.state = 'WAITING'
+  AND t.due_at <= %(now)s AND NOT t.is_gated AND t.deadline_at > %(now)s
+  AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
+       OR t.attempt_count > 0)
+  AND (%(busy_keys)s::json IS NULL OR t.concurrency_key IS NULL OR NOT EXISTS (
+       SELECT FROM json_array_elements_text(%(busy_keys)s::json) AS b(key)
+       WHERE b.key = t.concurrency_key))
 FOR UPDATE SKIP LOCKED
 """
 

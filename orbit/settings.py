@@ -25,6 +25,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "axes",
+    "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -32,6 +33,7 @@ INSTALLED_APPS = [
     "orbit.outbox",
     "tokens_app",
     "tasks_app",
+    "openapi_app",
 ]
 
 MIDDLEWARE = [
@@ -82,6 +84,9 @@ DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Redis or Valkey: the open job API needs it, /v1 does not
+REDIS_URL = env.text("REDIS_URL", "")
 
 # --- People
 AUTHENTICATION_BACKENDS = [

@@ -18,6 +18,7 @@ from orbit_sdk.errors import (
 )
 from orbit_sdk.exact import decode
 
+VERSION = "0.1.0"
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 _TOKEN = re.compile(r"[!-~]{1,1024}")
@@ -42,6 +43,7 @@ class Connection:
             "headers": {
                 "Authorization": f"Bearer {token}",
                 "Accept": "application/json",
+                "User-Agent": f"orbit-sdk/{VERSION}",
             },
             "timeout": httpx.Timeout(timeout_seconds),
             "http1": True,

@@ -16,7 +16,7 @@ from django.db import connections
 
 from orbit.stack.ports import free_port
 from orbit.stack.processes import Command, Process
-from orbit_sdk import Client
+from orbit_sdk import Client, CurrentTask
 from tasks_app.actions.create_application import create_application
 from tasks_app.actions.create_namespace import create_namespace
 from tasks_app.actions.create_queue import create_queue
@@ -48,15 +48,16 @@ class Orbit:
             if threading.current_thread() is not threading.main_thread():
                 connections.close_all()
 
-    def reap_until(self, task_id: str, state: str):
+    def reap_until(self, task_id: str, state: str) -> CurrentTask:
         """Let the engine take back what ran out until the task is in the state."""
 
-        def reached():
+        def reached() -> CurrentTask | None:
             self.reap()
             task = self.client.get_task(task_id)
             return task if task.state == state else None
 
-        return eventually(reached)
+        task: CurrentTask = eventually(reached)
+        return task
 
 
 @pytest.fixture(scope="session")

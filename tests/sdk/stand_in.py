@@ -69,7 +69,7 @@ class StandIn:
 
     def claim(self, _id, body):
         self.claims.append(body)
-        given = []
+        given: list[str] = []
         while self.tasks and len(given) < body["max_tasks"]:
             given.append(self._assign(self.tasks.pop(0), body["lease_ms"]))
         return 200, f'{{"assignments": [{", ".join(given)}]}}'
@@ -152,7 +152,9 @@ def _handler(stand_in):
         def do_POST(self):
             length = int(self.headers["Content-Length"])
             body = json.loads(self.rfile.read(length))
-            _, ident, verb = PATH.fullmatch(self.path).groups()
+            asked = PATH.fullmatch(self.path)
+            assert asked, self.path
+            _, ident, verb = asked.groups()
             misdeed = stand_in.misdeed(verb)
             if misdeed in {"hang", "always hang"}:
                 stand_in.released.wait()

@@ -1,5 +1,6 @@
 """The SDK and a real Orbit, over HTTP."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -8,6 +9,7 @@ import uuid
 import pytest
 
 from orbit_sdk import (
+    AsyncClient,
     AttemptError,
     Claim,
     Client,
@@ -125,7 +127,7 @@ def test_a_batch_creates_replays_and_refuses_one_by_one(orbit):
     assert (replayed.status, replayed.deduplicated) == (200, True)
     assert refused.status == 400
     assert isinstance(refused.refusal, InvalidArgument)
-    assert "priority" in refused.refusal.field
+    assert refused.refusal.field == "tasks[2].priority"
 
 
 def test_an_argument_that_is_refused_is_named(orbit):
@@ -143,6 +145,17 @@ def test_a_wrong_token_and_a_foreign_task_are_told_apart(orbit):
         stranger.get_task("0" * 32)
     with pytest.raises(NotFound):
         orbit.client.get_task("0" * 32)
+
+
+def test_the_awaited_client_speaks_to_it_as_well(orbit):
+    async def submit_and_read():
+        async with AsyncClient(orbit.base_url, orbit.token) as client:
+            receipt = await client.submit_task(a_task(orbit), idempotency_key="k")
+            return await client.get_task(receipt.task.id)
+
+    task = asyncio.run(submit_and_read())
+
+    assert (task.state, task.payload.text) == ("WAITING", EXACT)
 
 
 def test_lists_go_on_from_their_cursor(orbit):

@@ -4,7 +4,9 @@ import asyncio
 import datetime as dt
 import inspect
 import json
+import tomllib
 from decimal import Decimal
+from pathlib import Path
 
 import httpx
 import pytest
@@ -549,6 +551,16 @@ def test_a_token_that_cannot_be_one_is_refused_without_being_shown(token):
         Client("http://orbit", token)
 
     assert token == "" or token not in str(caught.value)
+
+
+def test_the_version_told_to_the_server_is_the_packages_own():
+    project = Path(orbit_sdk.__file__).parents[1] / "pyproject.toml"
+    version = tomllib.loads(project.read_text())["project"]["version"]
+    network = Network(200, good(task_text()))
+
+    a_client(network).get_task(TASK_ID)
+
+    assert network.request.headers["User-Agent"] == f"orbit-sdk/{version}"
 
 
 def test_both_clients_offer_every_call():

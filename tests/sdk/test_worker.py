@@ -1,5 +1,6 @@
 """What the worker does with tasks, leases, and a server that misbehaves."""
 
+import logging
 import os
 import signal
 import threading
@@ -88,7 +89,9 @@ def test_each_exception_has_its_report(orbit, error, kind, code, retryable):
     assert report.get("retryable") is retryable
 
 
-def test_a_message_is_cut_and_cleaned_to_what_the_server_takes(orbit):
+def test_a_message_is_cut_and_cleaned_to_what_the_server_takes(orbit, caplog):
+    # The log shows the message as it was, and xdist cannot carry a lone surrogate.
+    caplog.set_level(logging.CRITICAL, logger="orbit_sdk.worker")
     orbit.add()
     error = type("E" * 150, (Exception,), {})("a\0\ud800" + "é" * 3_000)
 
@@ -378,7 +381,7 @@ def test_as_many_handlers_run_at_once_as_was_said(orbit):
 def test_a_running_handler_may_finish_after_a_stop(orbit):
     orbit.add()
     orbit.add()
-    workers = []
+    workers: list[Worker] = []
 
     def handler(_context):
         workers[0].stop()
@@ -394,7 +397,7 @@ def test_a_running_handler_may_finish_after_a_stop(orbit):
 def test_a_handler_that_outlasts_the_grace_is_left_to_its_lease(orbit):
     for _ in range(2):
         orbit.add()
-    workers = []
+    workers: list[Worker] = []
     release = threading.Event()
 
     def handler(_context):

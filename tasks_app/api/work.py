@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from orbit.errors import Refusal
+from orbit.exact_json import decode
 from orbit.http.envelope import answer
-from orbit.http.exact_json import decode
 from tasks_app.actions.claim_tasks import claim_tasks
 from tasks_app.actions.renew_lease import renew_lease
 from tasks_app.actions.report_attempts import report_attempts
@@ -33,7 +33,7 @@ from tasks_app.domain.lifecycle import Failure
 from tasks_app.domain.reports import Report, ReportKind
 
 
-class ReportIn(Command, kw_only=True):
+class ReportIn(Command, frozen=True, kw_only=True):
     """One report of a batch; which members it needs depends on its kind."""
 
     attempt_id: Hex32
@@ -44,7 +44,7 @@ class ReportIn(Command, kw_only=True):
     retryable: bool | msgspec.UnsetType = msgspec.UNSET
 
 
-class ReportBatchIn(Command, kw_only=True):
+class ReportBatchIn(Command, frozen=True, kw_only=True):
     """Up to 100 reports (POST /v1/attempts:report)."""
 
     reports: Annotated[

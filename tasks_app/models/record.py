@@ -81,7 +81,6 @@ class TaskRecord(NamedTuple):
         """Who recovers it."""
         return OwnerKind(self.owner_kind)
 
-
     def as_of(
         self, *, state: str, revision: int, attempt_count: int, updated_at: datetime
     ) -> "TaskRecord":

@@ -184,8 +184,8 @@ def _moved(task: TaskRecord, move: Move, now: datetime) -> TaskRecord:
         lease_attempt_id=None,
         last_outcome=move.outcome or task.last_outcome,
         result=move.result,
-        error_code=move.failure and move.failure.code,
-        error_message=move.failure and move.failure.message,
+        error_code=move.failure.code if move.failure else None,
+        error_message=move.failure.message if move.failure else None,
         completed_at=now if move.is_final else None,
         updated_at=now,
     )

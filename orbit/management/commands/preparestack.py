@@ -45,7 +45,7 @@ class Command(BaseCommand):
         except FileNotFoundError:
             return False
         namespaces = apps.get_model("tasks_app", "Namespace")
-        return namespaces.objects.filter(pk=namespace_id).exists()
+        return bool(namespaces.objects.filter(pk=namespace_id).exists())
 
     def make_demo(self, file: Path) -> None:
         """Make the data and keep what only this moment knows: the tokens' text."""

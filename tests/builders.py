@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 from django.db import connection
 
+from orbit import clock
 from orbit.errors import Refusal
 from orbit.ids import new_id
 from tasks_app.actions.cancel_task import cancel_task
@@ -123,9 +124,7 @@ def a_submission(queue: Queue, **changes: Any) -> Submission:
     """A valid task to accept; members of the retry policy are given flat."""
     identity = changes.pop("identity", None) or an_identity()
     retry: dict[str, Any] = {"attempt_timeout_ms": 10_000}
-    retry |= {
-        name: changes.pop(name) for name in RETRY_MEMBERS if changes.get(name)
-    }
+    retry |= {name: changes.pop(name) for name in RETRY_MEMBERS if changes.get(name)}
     payload = changes.pop("payload", '{"amount":1}')
     owner = changes.pop("owner", None)
     if owner:
@@ -166,7 +165,9 @@ def a_lease(
     [lease] = claimed(
         queue,
         lease_ms=lease_ms,
-        handlers=[HandlerFilter(handler=submission.command.handler, handler_version="v1")],
+        handlers=[
+            HandlerFilter(handler=submission.command.handler, handler_version="v1")
+        ],
     )
     return lease
 
@@ -293,6 +294,12 @@ def pass_time(task_id: UUID, *, by: timedelta) -> None:
             " FROM make_interval(secs => %s) i WHERE task_id = %s",
             [by.total_seconds(), task_id],
         )
+
+
+def moment_in(*, seconds: float) -> str:
+    """The moment that many seconds from the database's now, as the API writes it."""
+    moment = clock.now() + timedelta(seconds=seconds)
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def lose(lease: Assignment) -> None:

@@ -109,7 +109,7 @@ def a_review(task: Any, **changes: Any) -> dict[str, Any]:
     """The body of a valid review."""
     wanted = {
         "expected_revision": str(task.revision),
-        "reason": "已核实旧执行全部结束，操作未完成",
+        "reason": "已核实旧执行全部结束",
         "evidence_ref": "evidence:reconciliation-001",
         "execution_settled": True,
         "outcome": "FAILED",
@@ -122,7 +122,7 @@ def a_retry(task: Any, **changes: Any) -> dict[str, Any]:
     """The body of a valid retry."""
     wanted = {
         "expected_revision": str(task.revision),
-        "reason": "已核实旧执行不会继续产生效果，允许重新执行",
+        "reason": "已核实旧执行不会继续产生效果",
         "evidence_ref": "evidence:safe-retry-001",
         "safe_to_retry": True,
         "task_timeout_ms": 60_000,

@@ -30,8 +30,10 @@ def test_a_reference_is_any_text_without_gaps(reference):
 
 @pytest.mark.parametrize(
     "gap",
-    [" ", "\t", "\n", "\r", "\x1f", "\x7f", "\x85", "\xa0", "\u2028", "\u3000"]
-    + ["\u200e", "\u202e", "\ufeff"],
+    [
+        *(" ", "\t", "\n", "\r", "\x1f", "\x7f", "\x85", "\xa0", "\u2028", "\u3000"),
+        *("\u200e", "\u202e", "\ufeff"),
+    ],
 )
 def test_white_space_and_control_characters_are_refused_anywhere(gap):
     for reference in (f"{gap}a", f"a{gap}b", f"a{gap}"):

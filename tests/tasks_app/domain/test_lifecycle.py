@@ -99,16 +99,16 @@ DECISIONS = {
 
 
 def test_the_moves_are_those_of_the_picture():
-    assert MOVES == {
+    assert {
         "WAITING": {"RUNNING", "CANCELLED", "FAILED", "NEEDS_REVIEW"},
         "RUNNING": {"SUCCEEDED", "FAILED", "CANCELLED", "WAITING", "NEEDS_REVIEW"},
         "NEEDS_REVIEW": {"SUCCEEDED", "FAILED"},
         "SUCCEEDED": set(),
         "FAILED": set(),
         "CANCELLED": set(),
-    }
+    } == MOVES
     assert {state for state in State if not MOVES[state]} == FINAL
-    assert RETRYABLE == {"FAILED", "CANCELLED"}
+    assert {"FAILED", "CANCELLED"} == RETRYABLE
 
 
 @pytest.mark.parametrize("state", State)
@@ -211,9 +211,7 @@ def test_a_lost_lease_calls_a_person_unless_replay_is_safe():
 
 
 def test_a_lost_lease_runs_again_where_replay_is_safe():
-    standing = a_standing(
-        recovery_safety=RecoverySafety.REPLAY_SAFE, attempt_count=2
-    )
+    standing = a_standing(recovery_safety=RecoverySafety.REPLAY_SAFE, attempt_count=2)
 
     move = lifecycle.lose(standing, failure=BROKEN, now=NOW)
 

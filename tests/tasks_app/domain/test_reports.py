@@ -103,9 +103,7 @@ def test_the_same_content_has_the_same_digest_whatever_the_lease():
 
 
 def test_a_lease_is_known_by_the_hash_of_its_token():
-    assert (
-        a_report(ReportKind.UNKNOWN).token_hash == hashlib.sha256(b"secret").digest()
-    )
+    assert a_report(ReportKind.UNKNOWN).token_hash == hashlib.sha256(b"secret").digest()
 
 
 def test_a_late_retryable_failure_past_the_deadline_is_final():

@@ -40,7 +40,9 @@ def test_slots_that_are_held_leave_the_rest(slots, held, room):
     assert found == room
 
 
-@pytest.mark.parametrize(("tokens", "room"), [(0.0, 0), (0.99, 0), (3.7, 3), (50.0, 10)])
+@pytest.mark.parametrize(
+    ("tokens", "room"), [(0.0, 0), (0.99, 0), (3.7, 3), (50.0, 10)]
+)
 def test_only_whole_tokens_start_a_task(tokens, room):
     found = limits(rate_per_second=5.0).room(
         wanted=10, slots_held=0, bucket=a_bucket(tokens)

@@ -1,0 +1,31 @@
+"""Procrastinate on PostgreSQL."""
+
+import os
+import sys
+
+from procrastinate import App, PsycopgConnector
+
+from bench.ticks import tick
+
+app = App(connector=PsycopgConnector(conninfo=os.environ["BENCH_DATABASE_URL"]))
+
+
+@app.task(name="noop", queue="bench")
+async def noop() -> None:
+    """Do nothing."""
+    tick()
+
+
+async def fill(count: int) -> None:
+    """Make the schema and defer so many, 1 000 at a time."""
+    async with app.open_async():
+        await app.schema_manager.apply_schema_async()
+        for start in range(0, count, 1000):
+            size = min(1000, count - start)
+            await noop.batch_defer_async(*[{} for _ in range(size)])
+
+
+if __name__ == "__main__":
+    import asyncio
+
+    asyncio.run(fill(int(sys.argv[2])))

@@ -6,8 +6,7 @@ CELERY = ["celery", "-A", "bench.peers.celery_redis", "worker", "--loglevel=ERRO
           "--without-gossip", "--without-mingle", "--without-heartbeat"]
 PROCRASTINATE = ["procrastinate", "--app", "bench.peers.procrastinate_postgres.app",
                  "worker", "--concurrency", "10", "--queues", "bench"]
-PGQUEUER = ["pgq", "run", "--log-level", "ERROR",
-            "bench.peers.pgqueuer_postgres:factory"]
+PGQUEUER = ["python", "-m", "bench.peers.pgqueuer_postgres", "work"]
 DJANGO_TASKS = ["python", "-m", "bench.peers.django_tasks_postgres", "work"]
 
 DJANGO_Q = ["python", "-m", "bench.peers.django_q_redis", "work"]
@@ -47,14 +46,14 @@ def in_batches() -> list[WorkerDrain]:
     return [
         WorkerDrain(
             name="PgQueuer, batch 10", kind="peer", expected=12_000,
-            config="two pgq run, default batch size, asyncpg",
-            module="bench.peers.pgqueuer_postgres", workers=[PGQUEUER, PGQUEUER],
+            config="two workers, default batch size 10, asyncpg",
+            module="bench.peers.pgqueuer_postgres", workers=[[*PGQUEUER, "10"]] * 2,
         ),
         WorkerDrain(
             name="PgQueuer, batch 100", kind="peer", expected=30_000,
-            config="two pgq run --batch-size 100, asyncpg",
+            config="two workers, batch size 100, asyncpg",
             module="bench.peers.pgqueuer_postgres",
-            workers=[[*PGQUEUER, "--batch-size", "100"]] * 2,
+            workers=[[*PGQUEUER, "100"]] * 2,
         ),
         WorkerDrain(
             name="Celery (Redis, prefork)", kind="peer", expected=2500,

@@ -14,7 +14,7 @@ from bench.ticks import tick
 
 
 async def factory() -> PgQueuer:
-    """What `pgq run` starts."""
+    """One worker's application."""
     connection = await asyncpg.connect(os.environ["BENCH_DATABASE_URL"])
     application = PgQueuer(AsyncpgDriver(connection))
 
@@ -35,5 +35,12 @@ async def fill(count: int) -> None:
         await queries.enqueue(["noop"] * size, [None] * size, [0] * size)
 
 
+async def work(batch_size: int) -> None:
+    """Run a worker until it is stopped."""
+    application = await factory()
+    await application.run(batch_size=batch_size)
+
+
 if __name__ == "__main__":
-    asyncio.run(fill(int(sys.argv[2])))
+    step = {"fill": fill, "work": work}[sys.argv[1]]
+    asyncio.run(step(int(sys.argv[2])))

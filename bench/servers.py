@@ -104,11 +104,11 @@ class Servers:
             self.process.wait(30)
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def database(self, name: str) -> Database:
-        """A new, empty database; one of the same name is dropped first."""
+    def database(self, name: str, *, template: str = "template1") -> Database:
+        """A new database, empty or a copy; one of the same name is dropped first."""
         server = Database("postgres", self.root, self.port)
         server.execute(f"drop database if exists {name} with (force)")
-        server.execute(f"create database {name}")
+        server.execute(f"create database {name} template {template}")
         return Database(name, self.root, self.port)
 
     def redis_url(self, *, number: int = 0) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from bench import ticks
 from bench.contest import Kind, Round
 from bench.processes import Children
-from bench.servers import Servers
+from bench.servers import Database, Servers
 
 BINARIES = Path(sys.executable).parent
 START_LIMIT = 30.0
@@ -48,24 +48,22 @@ class WorkerDrain:
     def setup(self, servers: Servers, *, seconds: float) -> None:
         """Fill the queue with more than the workers can finish."""
         self.folder = Path(tempfile.mkdtemp(prefix="orbit-bench-ticks-"))
-        database = servers.database("drain")
-        self.children = Children(
-            {
-                "BENCH_DATABASE_URL": database.url,
-                "BENCH_REDIS_URL": servers.redis_url(),
-                "BENCH_TICKS": str(self.folder),
-                "PGHOST": str(database.socket_directory),
-                "PGPORT": str(database.port),
-                "PGUSER": "postgres",
-                "PGDATABASE": database.name,
-                "PGDSN": database.url,
-                **self.environment,
-            }
-        )
         servers.flush()
+        database, variables = self.prepare(servers)
+        self.children = Children(
+            {"BENCH_TICKS": str(self.folder), **variables, **self.environment}
+        )
         self.fill(count=int(self.expected * (seconds + 1)))
         database.execute("vacuum analyze")
         servers.checkpoint()
+
+    def prepare(self, servers: Servers) -> tuple[Database, dict[str, str]]:
+        """A fresh database, and the variables by which the workers find it."""
+        database = servers.database("drain")
+        return database, {
+            "BENCH_DATABASE_URL": database.url,
+            "BENCH_REDIS_URL": servers.redis_url(),
+        }
 
     def fill(self, *, count: int) -> None:
         """Put so many tasks in the queue."""

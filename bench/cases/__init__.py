@@ -1,0 +1,6 @@
+"""The benchmarks by name; each module defines one or more."""
+
+from bench.cases import drain
+from bench.contest import Case
+
+CASES: dict[str, Case] = {case.name: case for case in (*drain.CASES,)}

@@ -1,6 +1,7 @@
 """`python -m bench [case …] [--rounds 3] [--seconds 5] [--only Orbit]`."""
 
 import argparse
+import signal
 import sys
 import warnings
 
@@ -57,6 +58,8 @@ def say(text: str) -> None:
 
 def main() -> None:
     """Measure what was asked, print the tables, write the JSON."""
+    # A run that is told to stop still stops its servers.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     asked = arguments()
     measured: dict[str, list[Line]] = {}
     with Servers() as servers:

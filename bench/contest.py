@@ -46,6 +46,15 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Ceiling:
+    """A promise: the measure of `line` is at most `most`."""
+
+    line: str
+    measure: Literal["p99 ms", "median"]
+    most: float
+
+
+@dataclass(frozen=True)
 class Case:
     """A benchmark: contestants that do the same work."""
 
@@ -54,6 +63,7 @@ class Case:
     unit: str
     contestants: Callable[[], list[Contestant]]
     targets: tuple[Target, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
 
 
 @dataclass

@@ -139,7 +139,9 @@ def _complete(received: bytes, end: int) -> bool:
     head = received[:end].lower()
     at = head.find(LENGTH)
     if at < 0:
-        return CHUNKED not in head or received.endswith(LAST_CHUNK)
+        return CHUNKED not in head or (
+            len(received) > end + len(END_OF_HEAD) and received.endswith(LAST_CHUNK)
+        )
     stop = head.find(b"\r", at)
     length = int(head[at + len(LENGTH) : stop if stop >= 0 else None])
     return len(received) >= end + len(END_OF_HEAD) + length

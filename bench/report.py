@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from bench.contest import Case, Line
+from bench.contest import Case, Ceiling, Line
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
@@ -45,7 +45,22 @@ def verdicts(case: Case, lines: list[Line]) -> list[str]:
             f"{met}: {target.line} / {target.against} = {ratio:.2f},"
             f" target {target.ratio:.2f}"
         )
-    return answers
+    return answers + [
+        _ceiling(ceiling, line)
+        for ceiling in case.ceilings
+        for line in lines
+        if line.name == ceiling.line and line.rates
+    ]
+
+
+def _ceiling(ceiling: Ceiling, line: Line) -> str:
+    is_median = ceiling.measure == "median"
+    value = line.median if is_median else line.percentile(99) or 0.0
+    met = "met" if value <= ceiling.most else "MISSED"
+    return (
+        f"{met}: {line.name}, {ceiling.measure} = {value:.1f},"
+        f" at most {ceiling.most:.0f}"
+    )
 
 
 def write(measured: dict[str, list[Line]], *, postgres: str) -> Path:

@@ -11,9 +11,9 @@ from bench.processes import Children
 from bench.servers import free_port
 
 WORKERS = 2
-THREADS = 4
+THREADS = 8
 START_LIMIT = 30.0
-CONFIG = f"gunicorn gthread, {WORKERS} processes, {THREADS} threads each"
+CONFIG = f"gunicorn gthread, {WORKERS} processes of {THREADS} threads"
 
 
 class Web:
@@ -24,7 +24,7 @@ class Web:
         self.children = children
         self.master = children.start(
             [
-                sys.executable, "-m", "gunicorn", application, "-k", "gthread",
+                sys.executable, "-m", "gunicorn", application, "-k", "gthread", "--preload",
                 "-w", str(WORKERS), "--threads", str(THREADS),
                 "-b", f"127.0.0.1:{self.port}", "--keep-alive", "75",
                 "--log-level", "warning", "--no-control-socket",

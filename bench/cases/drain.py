@@ -2,7 +2,7 @@
 
 from bench.contest import Case, Contestant, Target
 from bench.floor import Floor
-from bench.orbit.drain import OrbitDrain
+from bench.orbit.drain import OrbitDrain, SDKDrain
 from bench.peers import drains
 
 BATCH = 50
@@ -21,6 +21,13 @@ def _singles() -> list[Contestant]:
         Floor(name="plain SQL", act="drain", rows=1, clients=2),
         OrbitDrain(name="Orbit", batch=1, expected=2_000),
         *drains.one_by_one(),
+    ]
+
+
+def _over_http() -> list[Contestant]:
+    return [
+        SDKDrain(name="Orbit, SDK over HTTP", batch=BATCH, expected=4_000),
+        *(peer for peer in drains.in_batches() if "Celery" in peer.name),
     ]
 
 
@@ -49,6 +56,16 @@ CASES = (
             Target("Orbit", "Procrastinate", 1.0),
             Target("Orbit", "django-tasks (database)", 1.0),
             Target("Orbit", "django-q2 (Redis)", 1.0),
+        ),
+    ),
+    Case(
+        name="drain-http",
+        title=f"Drain over HTTP through the SDK worker, batches of {BATCH}",
+        unit="tasks/s",
+        contestants=_over_http,
+        targets=(
+            Target("Orbit, SDK over HTTP", "Celery (Redis, prefork)", 1.0),
+            Target("Orbit, SDK over HTTP", "Celery (Redis, solo)", 1.0),
         ),
     ),
 )

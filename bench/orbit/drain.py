@@ -2,6 +2,7 @@
 
 from bench.orbit.project import PREPARED, environment
 from bench.servers import Database, Servers
+from bench.web import CONFIG, Web
 from bench.worker_drain import WorkerDrain
 
 
@@ -23,3 +24,23 @@ class OrbitDrain(WorkerDrain):
         database, place = PREPARED.database(servers, name="drain")
         variables = environment(database, servers)
         return database, {**variables, "BENCH_PLACE": place.dump()}
+
+
+class SDKDrain(OrbitDrain):
+    """Workers that are the SDK's, over HTTP to Orbit's web processes."""
+
+    def __init__(self, *, name: str, batch: int, expected: int) -> None:
+        super().__init__(name=name, batch=batch, expected=expected)
+        self.config = f"two SDK workers, batch {batch}; {CONFIG}"
+        self.workers = [
+            ["python", "-m", "bench.orbit.sdk_worker", "work", str(batch)]
+        ] * 2
+
+    def setup(self, servers: Servers, *, seconds: float) -> None:
+        """As in process, and start the web processes."""
+        super().setup(servers, seconds=seconds)
+        assert self.children
+        web = Web(application="orbit.wsgi:application", children=self.children)
+        web.wait(path="/livez")
+        self.children.environment["BENCH_URL"] = f"http://127.0.0.1:{web.port}"
+        self.children.environment["PYTHONPATH"] += ":sdk"

@@ -1,7 +1,9 @@
 """Procrastinate on PostgreSQL."""
 
+import asyncio
 import os
 import sys
+import time
 
 from procrastinate import App, PsycopgConnector
 
@@ -25,7 +27,21 @@ async def fill(count: int) -> None:
             await noop.batch_defer_async(*[{} for _ in range(size)])
 
 
-if __name__ == "__main__":
-    import asyncio
+async def produce(size: int, seconds: float) -> float:
+    """Jobs per second deferred `size` at a time."""
+    async with app.open_async():
+        await noop.batch_defer_async(*[{} for _ in range(size)])
+        deferred = 0
+        started = time.monotonic()
+        while time.monotonic() < started + seconds:
+            await noop.batch_defer_async(*[{} for _ in range(size)])
+            deferred += size
+        return deferred / (time.monotonic() - started)
 
-    asyncio.run(fill(int(sys.argv[2])))
+
+if __name__ == "__main__":
+    if sys.argv[1] == "fill":
+        asyncio.run(fill(int(sys.argv[2])))
+    else:
+        rate = asyncio.run(produce(int(sys.argv[2]), float(sys.argv[3])))
+        sys.stdout.write(str(rate))

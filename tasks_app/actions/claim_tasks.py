@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from msgspec import UNSET
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import ClaimTasks
 from tasks_app.domain.errors import QueueNotFound
@@ -220,8 +220,8 @@ def _row(entry: Assignment, gate: _Gate) -> dict[str, Any]:
         "takes_slot": gate.limits.slots is not None,
         "takes_key": gate.limits.per_key is not None
         and task.concurrency_key is not None,
-        "audit_id": new_id(),
-        "operation_id": new_id(),
+        "audit_id": new_hex_id(),
+        "operation_id": new_hex_id(),
         "before": picture(State.WAITING, task.revision - 1),
         "after": picture(
             State.RUNNING,

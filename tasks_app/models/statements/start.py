@@ -33,7 +33,9 @@ SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_gated
   -- What a schedule owns is run by the scheduler's own workers.
-  AND t.owner_kind <> 'SCHEDULE' AND t.deadline_at > %(now)s
+  AND t.owner_kind <> 'SCHEDULE'
+  -- Written so that no other index but the claim's, which gives the order, fits.
+  AND t.deadline_at - %(now)s > interval '0'
   AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
        OR t.attempt_count > 0)
   AND (%(handlers)s::json IS NULL OR (t.handler, t.handler_version) IN (

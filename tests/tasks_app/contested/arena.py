@@ -1,0 +1,118 @@
+"""Threads that act at the same moment, or stop at a statement until they may go on."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from django.db import connection
+
+from orbit.errors import Refusal
+from tests.live import eventually
+
+PATIENCE = 30
+
+
+class Arena:
+    """As many threads as there are contestants, each with a connection of its own."""
+
+    def __init__(self, contestants):
+        self.contestants = contestants
+        self.barrier = threading.Barrier(contestants)
+        self.pool = ThreadPoolExecutor(contestants)
+
+    def __enter__(self):
+        self.race(*[lambda: connection.ensure_connection()] * self.contestants)
+        return self
+
+    def __exit__(self, *_):
+        self.barrier.reset()
+        self.race(*[lambda: connection.close()] * self.contestants)
+        self.pool.shutdown()
+
+    def race(self, *acts):
+        """What each act answered or refused with; any other exception is raised."""
+        assert len(acts) == self.contestants
+        started = [self.pool.submit(self._act, act) for act in acts]
+        return [future.result(timeout=PATIENCE) for future in started]
+
+    def _act(self, act):
+        self.barrier.wait(timeout=PATIENCE)
+        try:
+            return act()
+        except Refusal as refusal:
+            return refusal
+
+
+class Halt:
+    """A thread's place to wait: `reached` by the thread, left when `go` is set."""
+
+    def __init__(self, text):
+        self.text = text
+        self.reached = threading.Event()
+        self.go = threading.Event()
+
+    def __call__(self, execute, sql, params, many, context):
+        """Django's execute wrapper: the first statement with the text waits here."""
+        if self.text in str(sql) and not self.reached.is_set():
+            self.reached.set()
+            assert self.go.wait(PATIENCE)
+        return execute(sql, params, many, context)
+
+
+class Halted:
+    """An act in a thread of its own, held before a statement."""
+
+    def __init__(self, act, before):
+        self.halt = Halt(before)
+        self.pool = ThreadPoolExecutor(1)
+        self.future = self.pool.submit(self._act, act)
+
+    def _act(self, act):
+        try:
+            with connection.execute_wrapper(self.halt):
+                return act()
+        except Refusal as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    def go_on(self):
+        """Let it act to its end; answers what it answered."""
+        self.halt.go.set()
+        answered = self.future.result(timeout=PATIENCE)
+        self.pool.shutdown()
+        return answered
+
+
+@contextmanager
+def held_before(text, act):
+    """`act` under way in a thread, and standing before a statement with `text`."""
+    held = Halted(act, text)
+    try:
+        assert held.halt.reached.wait(PATIENCE), held.future.exception(timeout=1)
+        yield held
+    finally:
+        held.go_on()
+
+
+@contextmanager
+def waiting_for_a_lock(act):
+    """`act` under way in a thread, and seen to wait for a lock in the database."""
+    before = lock_waits()
+    held = Halted(act, "a text that no statement has")
+    try:
+        eventually(lambda: lock_waits() > before or held.future.done(), within=10)
+        assert not held.future.done(), "It did not wait."
+        yield held
+    finally:
+        held.go_on()
+
+
+def lock_waits():
+    """How many sessions of this database wait for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return cursor.fetchone()[0]

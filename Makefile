@@ -60,11 +60,11 @@ static: setup
 # Without a browser the other tests run all the same, but never under CI=true.
 suite: setup
 	@if chromium=$$($(PY) -m tests.chromium); then \
-	  ORBIT_CHROMIUM="$$chromium" $(PY) -m pytest -n $(JOBS) $(ARGS); \
+	  ORBIT_CHROMIUM="$$chromium" $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS); \
 	elif [ "$$CI" = true ]; then \
 	  echo "test: no Chromium, so the browser tests cannot run" >&2; exit 1; \
 	else \
-	  $(PY) -m pytest -n $(JOBS) -m "not browser" $(ARGS) && \
+	  $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not browser" $(ARGS) && \
 	  echo "test: NO CHROMIUM: THE BROWSER TESTS DID NOT RUN" >&2; \
 	fi
 

@@ -25,6 +25,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "axes",
+    "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -32,12 +33,13 @@ INSTALLED_APPS = [
     "orbit.outbox",
     "tokens_app",
     "tasks_app",
+    "openapi_app",
 ]
 
 MIDDLEWARE = [
     "orbit.http.request_id.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "orbit.http.csp.StrictCSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -83,6 +85,9 @@ DATABASES["default"]["OPTIONS"] = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- Redis or Valkey: the open job API needs it, /v1 does not
+REDIS_URL = env.text("REDIS_URL", "")
+
 # --- People
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
@@ -108,9 +113,8 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# --- Static files
+# --- Static files, served from where they lie: nothing to collect before a start
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False

@@ -1,5 +1,6 @@
 """What the engine answers to readers; every read is bound to the caller's reach."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,10 +12,15 @@ from tasks_app.domain.access import Reach
 from tasks_app.domain.errors import OperationNotFound, TaskNotFound
 from tasks_app.models import Attempt, Evidence, OperationAudit, Task
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
-from tasks_app.models.statements.read import TASK
+from tasks_app.models.statements.read import STANDINGS, TASK
 from tasks_app.models.statements.run import rows
 
-Position = tuple[datetime, UUID]
+
+class Position(NamedTuple):
+    """Where a list that is sorted by time, then id, goes on."""
+
+    created_at: datetime
+    id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +47,19 @@ class TaskFilter:
         return Q(**{name: value for name, value in wanted.items() if value is not None})
 
 
+class TaskStanding(NamedTuple):
+    """Where a task stands, as its owner shows it."""
+
+    id: UUID
+    state: str
+    revision: int
+    attempt_count: int
+    is_gated: bool
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
 class AttemptHistory(NamedTuple):
     """The attempts of a task in order, and the evidence that came too late."""
 
@@ -57,6 +76,14 @@ def task_within(reach: Reach, task_id: UUID) -> TaskRecord:
     if not reach.covers(namespace_id=task.namespace_id, queue_id=task.queue_id):
         raise TaskNotFound
     return task
+
+
+def standings_of(task_ids: Collection[UUID]) -> dict[UUID, TaskStanding]:
+    """Where these tasks stand, for the owner that opened them; one statement."""
+    if not task_ids:
+        return {}
+    found = rows(STANDINGS, {"tasks": list(task_ids)})
+    return {row[0]: TaskStanding._make(row) for row in found}
 
 
 def tasks_within(

@@ -34,7 +34,7 @@ class Session:
     def __init__(self) -> None:
         self.instance = f"tests.{secrets.token_hex(8)}"
         self.warden: subprocess.Popen[bytes] | None = None
-        self.servers: list[PostgresServer | ValkeyServer] = []
+        self.servers: list[RunningServer] = []
 
     def guarded(self) -> str:
         """The mark for a process that must not outlive this one."""
@@ -78,6 +78,7 @@ class RunningServer:
 
     def kill(self) -> None:
         """End it at once, as a crash does; start() brings it back."""
+        assert self.process is not None
         family = below(self.pid)
         os.kill(self.pid, signal.SIGKILL)
         kill_all(family)

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from pathlib import Path
+from typing import Self
 
 from orbit.stack import application, servers
 from orbit.stack.failures import StackFailure
@@ -30,6 +31,16 @@ class Options:
     state_dir: Path
     workers: int
     demo: bool
+
+    @classmethod
+    def parsed(cls, found: argparse.Namespace) -> Self:
+        """The options among those that a parser found."""
+        return cls(
+            port=found.port,
+            state_dir=found.state_dir,
+            workers=found.workers,
+            demo=found.demo,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the stack that the arguments describe; answers the exit code."""
     parser = argparse.ArgumentParser(prog="manage.py runstack", description=__doc__)
     add_arguments(parser)
-    return run(Options(**vars(parser.parse_args(arguments))))
+    return run(Options.parsed(parser.parse_args(arguments)))
 
 
 def run(options: Options) -> int:
@@ -207,7 +218,10 @@ def _wait_for_web(listener: socket.socket, web: Child) -> None:
     host, port = listener.getsockname()
     end = time.monotonic() + WEB_PATIENCE
     while not _answers(host, port):
-        if web.process.exit_code() is not None or time.monotonic() > end:
+        code = web.process.exit_code()
+        if code is not None:
+            raise StackFailure(f"The web process ended with exit code {code}.")
+        if time.monotonic() > end:
             raise StackFailure("The web process does not answer; see its lines above.")
         time.sleep(0.05)
 

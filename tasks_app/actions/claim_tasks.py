@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from msgspec import UNSET
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import ClaimTasks
 from tasks_app.domain.errors import QueueNotFound
@@ -19,6 +19,7 @@ from tasks_app.domain.throttle import Bucket, Limits, Room
 from tasks_app.models.record import TaskRecord, task_from
 from tasks_app.models.statements.run import as_json, rows
 from tasks_app.models.statements.start import (
+    CANDIDATE,
     CANDIDATES,
     COUNT_HOLDERS,
     GATE,
@@ -41,6 +42,12 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    queue_id: UUID
+    task_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Gate:
     limits: Limits
     lease_ms: int
@@ -48,9 +55,16 @@ class _Gate:
 
 
 def claim_tasks(
-    command: ClaimTasks, *, queue_id: UUID, actor: Actor, reach: Reach
+    command: ClaimTasks,
+    *,
+    queue_id: UUID,
+    actor: Actor,
+    reach: Reach,
+    task_id: UUID | None = None,
 ) -> list[Assignment]:
     """Up to `max_tasks` assignments: higher priority first, then longest due, then id.
+
+    With `task_id` only that task, whoever owns it; else none that a schedule owns.
 
     Never waits for a lock: what somebody else holds is passed over, and a limited
     queue that is being claimed right now answers nothing. Raises QueueNotFound.
@@ -59,14 +73,17 @@ def claim_tasks(
         gate = _pass_gate(command, queue_id=queue_id, reach=reach)
         if gate is None:
             return []
-        room = Room(tasks=command.max_tasks, held_keys={}, limits=gate.limits)
+        room: Room[TaskRecord] = Room(
+            tasks=command.max_tasks, held_keys={}, limits=gate.limits
+        )
         bucket = None
         if gate.limits.any:
             bucket = _lock_bucket(queue_id, gate)
             if bucket is None:
                 return []
             room = _room(command, queue_id=queue_id, gate=gate, bucket=bucket)
-        tasks = room.fit(_candidates(command, queue_id=queue_id, gate=gate, room=room))
+        place = _Place(queue_id=queue_id, task_id=task_id)
+        tasks = room.fit(_candidates(command, place=place, gate=gate, room=room))
         if not tasks:
             return []
         if bucket is not None:
@@ -119,7 +136,7 @@ def _room(
 
 
 def _candidates(
-    command: ClaimTasks, *, queue_id: UUID, gate: _Gate, room: Room[TaskRecord]
+    command: ClaimTasks, *, place: _Place, gate: _Gate, room: Room[TaskRecord]
 ) -> list[TaskRecord]:
     if room.tasks <= 0:
         return []
@@ -129,9 +146,10 @@ def _candidates(
     return [
         task_from(row)
         for row in rows(
-            CANDIDATES,
+            CANDIDATES if place.task_id is None else CANDIDATE,
             {
-                "queue": queue_id,
+                "queue": place.queue_id,
+                "task": place.task_id,
                 "now": gate.now,
                 "handlers": handlers,
                 "busy_keys": as_json(room.busy_keys) if room.busy_keys else None,
@@ -202,8 +220,8 @@ def _row(entry: Assignment, gate: _Gate) -> dict[str, Any]:
         "takes_slot": gate.limits.slots is not None,
         "takes_key": gate.limits.per_key is not None
         and task.concurrency_key is not None,
-        "audit_id": new_id(),
-        "operation_id": new_id(),
+        "audit_id": new_hex_id(),
+        "operation_id": new_hex_id(),
         "before": picture(State.WAITING, task.revision - 1),
         "after": picture(
             State.RUNNING,

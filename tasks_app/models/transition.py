@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
 from tasks_app.domain.lifecycle import Move, State
@@ -115,7 +115,7 @@ def _row(entry: Transition, now: datetime) -> dict[str, Any]:
         "error_message": failure and failure.message,
         "due_at": move.due_at,
         "audit_id": entry.audit_id,
-        "operation_id": new_id(),
+        "operation_id": new_hex_id(),
         "action": entry.action,
         "reason": entry.reason,
         "evidence_ref": entry.evidence_ref,
@@ -184,8 +184,8 @@ def _moved(task: TaskRecord, move: Move, now: datetime) -> TaskRecord:
         lease_attempt_id=None,
         last_outcome=move.outcome or task.last_outcome,
         result=move.result,
-        error_code=move.failure and move.failure.code,
-        error_message=move.failure and move.failure.message,
+        error_code=move.failure.code if move.failure else None,
+        error_message=move.failure.message if move.failure else None,
         completed_at=now if move.is_final else None,
         updated_at=now,
     )

@@ -31,7 +31,7 @@ PASSES: dict[str, Callable[..., int]] = {
 
 
 class Command(BaseCommand):
-    """manage.py maintain [--once]"""
+    """The command `maintain`."""
 
     help = "Reap lost leases, enforce deadlines, promote due tasks; until stopped."
 

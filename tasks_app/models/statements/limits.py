@@ -19,3 +19,9 @@ JOIN (VALUES ('QUEUE'), ('KEY')) AS k(kind)
 ON CONFLICT (attempt_id, kind) DO NOTHING
 RETURNING id
 """
+
+OPEN_GATE = """
+UPDATE tasks_task SET is_gated = false, updated_at = %(now)s
+WHERE id = %(task)s AND is_gated AND state = 'WAITING'
+RETURNING id
+"""

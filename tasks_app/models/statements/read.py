@@ -127,3 +127,10 @@ audited AS (
 )
 SELECT count(*) FROM requested
 """
+
+STANDINGS = """
+SELECT t.id, t.state, t.revision, t.attempt_count, t.is_gated, t.created_at,
+       (SELECT min(a.started_at) FROM tasks_attempt a WHERE a.task_id = t.id),
+       t.completed_at
+FROM tasks_task t WHERE t.id = ANY(%(tasks)s)
+"""

@@ -32,7 +32,10 @@ CANDIDATES = f"""
 SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_gated
-  AND t.deadline_at > %(now)s
+  -- What a schedule owns is run by the scheduler's own workers.
+  AND t.owner_kind <> 'SCHEDULE'
+  -- Written so that no other index but the claim's, which gives the order, fits.
+  AND t.deadline_at - %(now)s > interval '0'
   AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
        OR t.attempt_count > 0)
   AND (%(handlers)s::json IS NULL OR (t.handler, t.handler_version) IN (
@@ -46,12 +49,25 @@ LIMIT %(limit)s
 FOR UPDATE SKIP LOCKED
 """
 
+CANDIDATE = f"""
+SELECT {TASK_COLUMNS}
+FROM tasks_task t
+WHERE t.id = %(task)s AND t.queue_id = %(queue)s AND t.state = 'WAITING'
+  AND t.due_at <= %(now)s AND NOT t.is_gated AND t.deadline_at > %(now)s
+  AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
+       OR t.attempt_count > 0)
+  AND (%(busy_keys)s::json IS NULL OR t.concurrency_key IS NULL OR NOT EXISTS (
+       SELECT FROM json_array_elements_text(%(busy_keys)s::json) AS b(key)
+       WHERE b.key = t.concurrency_key))
+FOR UPDATE SKIP LOCKED
+"""
+
 START = """
 WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(attempts)s::json) AS i(
         task_id uuid, from_revision bigint, attempt_id uuid, token_hash text,
-        lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean, takes_key boolean, audit_id uuid,
-        operation_id uuid, before text, after text)
+        lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean,
+        takes_key boolean, audit_id uuid, operation_id uuid, before text, after text)
 ),
 started AS (
     UPDATE tasks_task t SET
@@ -67,8 +83,8 @@ started AS (
 attempts AS (
     INSERT INTO tasks_attempt (
         id, namespace_id, task_id, queue_id, number, lease_seq, lease_token_hash,
-        lease_ms, lease_expires_at, expires_by, worker_id, worker_name, worker_instance_id,
-        outcome, started_at)
+        lease_ms, lease_expires_at, expires_by, worker_id, worker_name,
+        worker_instance_id, outcome, started_at)
     SELECT s.attempt_id, s.namespace_id, s.id, %(queue)s, s.attempt_count,
            s.lease_seq, decode(s.token_hash, 'hex'), %(lease_ms)s, s.lease_expires_at,
            s.expires_by, %(actor)s, %(worker_name)s, %(worker_instance)s, 'ACTIVE',

@@ -52,6 +52,7 @@ class _Gate:
     limits: Limits
     lease_ms: int
     now: datetime
+    version: str
 
 
 def claim_tasks(
@@ -96,13 +97,14 @@ def _pass_gate(command: ClaimTasks, *, queue_id: UUID, reach: Reach) -> _Gate | 
     found = rows(GATE, {"queue": queue_id})
     if not found or not reach.covers(namespace_id=found[0][0], queue_id=queue_id):
         raise QueueNotFound
-    _, is_shut, slots, rate, per_key, lease_ms, is_open, now = found[0]
+    _, is_shut, slots, rate, per_key, lease_ms, is_open, now, version = found[0]
     if is_shut or not is_open:
         return None
     return _Gate(
         limits=Limits(slots=slots, rate_per_second=rate, per_key=per_key),
         lease_ms=lease_ms if command.lease_ms is UNSET else command.lease_ms,
         now=now,
+        version=version,
     )
 
 
@@ -151,6 +153,7 @@ def _candidates(
                 "queue": place.queue_id,
                 "task": place.task_id,
                 "now": gate.now,
+                "version": gate.version,
                 "handlers": handlers,
                 "busy_keys": as_json(room.busy_keys) if room.busy_keys else None,
                 "limit": room.window,

@@ -146,7 +146,9 @@ def test_a_member_at_the_edge_of_its_rule_is_accepted(field, value):
 def test_reason_and_reference_are_kept_word_for_word():
     task = a_task(state="NEEDS_REVIEW")
     caller = Caller(a_token(task.queue))
-    body = a_review(task, reason=" 已核实\n\U0001d4b3 \\u0000 ", evidence_ref="证据:\U0001d4b3")
+    body = a_review(
+        task, reason=" 已核实\n\U0001d4b3 \\u0000 ", evidence_ref="证据:\U0001d4b3"
+    )
 
     audit_id = caller.post(f"tasks/{task.id.hex}:review", body).data["audit_id"]
     audit = caller.get(f"tasks/{task.id.hex}/operations/{audit_id}").data

@@ -28,6 +28,7 @@ from tasks_app.queries import (
     has_queue,
     queue_places,
     standings_of,
+    unclaimed_executions,
 )
 
 register_owner_policy = register
@@ -73,4 +74,5 @@ __all__ = [
     "report_attempts",
     "standings_of",
     "submit_tasks",
+    "unclaimed_executions",
 ]

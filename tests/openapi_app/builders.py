@@ -147,7 +147,7 @@ def claim(execution):
     return found[0] if found else None
 
 
-def report(assignment, kind=ReportKind.SUCCEED):
+def report(assignment, kind=ReportKind.SUCCEED, *, is_retryable=False):
     """End the attempt."""
     answer = report_attempts(
         [
@@ -157,6 +157,7 @@ def report(assignment, kind=ReportKind.SUCCEED):
                 kind=kind,
                 result="{}" if kind is ReportKind.SUCCEED else None,
                 failure=Failure(code="BROKEN", message="The ledger said no."),
+                is_retryable=is_retryable,
             )
         ],
         actor=ENGINE,
@@ -196,19 +197,40 @@ def executions(job):
     return list(JobExecution.objects.filter(job=job).order_by("accepted_at", "id"))
 
 
+class Crew:
+    """Real threads, each with its own connection, that act at the same moment."""
+
+    def __init__(self, count):
+        self.pool = ThreadPoolExecutor(count)
+        self.count = count
+
+    def at_once(self, *acts):
+        """What each act answered or raised."""
+        together = threading.Barrier(len(acts))
+        return list(self.pool.map(lambda act: _attempt(act, together), acts))
+
+    def close(self):
+        """End the threads and their connections."""
+        self.at_once(*[connection.close] * self.count)
+        self.pool.shutdown()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def _attempt(act, together):
+    connection.ensure_connection()
+    together.wait(timeout=30)
+    try:
+        return act()
+    except Exception as error:  # noqa: BLE001 - the test judges it
+        return error
+
+
 def at_once(*acts):
     """What each act answered or raised; all ran at the same moment in real threads."""
-    together = threading.Barrier(len(acts))
-
-    def run(act):
-        connection.ensure_connection()
-        together.wait(timeout=30)
-        try:
-            return act()
-        except Exception as error:  # noqa: BLE001 - the test judges it
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(acts)) as pool:
-        return list(pool.map(run, acts))
+    with Crew(len(acts)) as crew:
+        return crew.at_once(*acts)

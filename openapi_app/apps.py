@@ -1,6 +1,7 @@
 """Jobs and the open job API as a Django application."""
 
 from django.apps import AppConfig
+from django.utils.module_loading import autodiscover_modules
 
 
 class OpenApiConfig(AppConfig):
@@ -8,3 +9,24 @@ class OpenApiConfig(AppConfig):
 
     name = "openapi_app"
     verbose_name = "Jobs"
+
+    def ready(self) -> None:
+        """Know the handlers of all apps, and register what this one does for others."""
+        # Models, which the doors stand on, cannot be imported before the registry.
+        from openapi_app.subscribers import (  # noqa: PLC0415
+            ExecutionOwner,
+            fire_due_jobs,
+            release_turns,
+        )
+        from openapi_app.workers import resend_lost  # noqa: PLC0415
+        from tasks_app.public import (  # noqa: PLC0415
+            OwnerKind,
+            register_maintenance_pass,
+            register_owner_policy,
+        )
+
+        autodiscover_modules("handlers")
+        register_owner_policy(OwnerKind.SCHEDULE, ExecutionOwner())
+        register_maintenance_pass("jobs_fired", fire_due_jobs)
+        register_maintenance_pass("turns_released", release_turns)
+        register_maintenance_pass("executions_resent", resend_lost)

@@ -76,8 +76,7 @@ def test_a_handler_that_kills_its_process_each_time_does_not_loop(bench, workers
 
 def test_one_message_delivered_three_times_at_once_makes_one_attempt(bench, workers):
     started = [workers() for _ in range(3)]
-    for worker in started:  # each has to listen before the message comes
-        eventually(lambda worker=worker: "ready" in worker.text())
+    eventually(lambda: all("ready" in worker.text() for worker in started))
     job = bench.job(parameters={"sleep_ms": 500})
     executions = [bench.accept(job) for _ in range(5)]
     for execution_id in executions:

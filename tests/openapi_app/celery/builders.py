@@ -4,6 +4,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -127,17 +128,22 @@ def a_bench(traces):
     )
 
 
+def task_id_of(execution_id):
+    """The one task of the execution."""
+    task_id = JobExecution.objects.get(id=execution_id).task_id
+    assert task_id is not None
+    return task_id
+
+
 def task_of(execution_id):
     """The execution's task as it is now."""
-    return Task.objects.get(
-        id=JobExecution.objects.values_list("task_id").get(id=execution_id)[0]
-    )
+    return Task.objects.get(id=task_id_of(execution_id))
 
 
 def attempts_of(execution_id):
     """The attempts in order."""
-    task_id = JobExecution.objects.get(id=execution_id).task_id
-    return list(Attempt.objects.filter(task_id=task_id).order_by("number"))
+    attempts = Attempt.objects.filter(task_id=task_id_of(execution_id))
+    return list(attempts.order_by("number"))
 
 
 def maintain():
@@ -166,7 +172,7 @@ class Worker:
     broker_url: str
     arguments: tuple[str, ...] = ("--pool", "solo")
     variables: dict[str, str] = field(default_factory=dict)
-    process: Process | None = None
+    process: Any = None
 
     def start(self):
         """Start it; it may take a second until it takes messages."""
@@ -180,7 +186,7 @@ class Worker:
                         *("--without-mingle", "--without-heartbeat"),
                     ),
                     environment={
-                        "DATABASE_URL": test_database_url(),
+                        "DATABASE_URL": database_url(),
                         "CELERY_BROKER_URL": self.broker_url,
                         "PYTHONPATH": str(Path.cwd()),
                         **self.variables,
@@ -218,13 +224,10 @@ class Worker:
         return self.log.read_text()
 
 
-def test_database_url():
+def database_url():
     """The address of this session's test database."""
     database = connections["default"].settings_dict["NAME"]
     return urlsplit(os.environ[DATABASE])._replace(path=f"/{database}").geturl()
-
-
-test_database_url.__test__ = False
 
 
 def messages_in(broker_url, queue="orbit"):

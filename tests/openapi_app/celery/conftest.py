@@ -20,7 +20,7 @@ def bench(transactional_db, tmp_path):  # noqa: ARG001 - rows are for all to see
 @pytest.fixture
 def workers(tmp_path):
     """Starts workers; all of them end with the test."""
-    started = []
+    started: list[Worker] = []
 
     def start(*arguments, broker_url=None, **variables):
         worker = Worker(
@@ -52,8 +52,8 @@ def shared_worker(django_db_setup, tmp_path_factory):  # noqa: ARG001 - needs it
 def broker(own_valkey):
     """A broker of this test alone, which this process publishes to as well."""
     before = app.conf.broker_url
-    app.conf.broker_url = own_valkey.url()
+    app.conf.update(broker_url=own_valkey.url())
     gateway._line.hang_up()
     yield own_valkey
-    app.conf.broker_url = before
+    app.conf.update(broker_url=before)
     gateway._line.hang_up()

@@ -21,7 +21,7 @@ from tasks_app.domain.ownership import OwnerPolicy, Settled, register
 from tasks_app.domain.reports import Report, ReportKind
 from tasks_app.domain.retry_policy import RetryPolicy
 from tasks_app.models.statements.quota import patiently
-from tasks_app.queries import TaskStanding, standings_of
+from tasks_app.queries import TaskStanding, standings_of, unclaimed_executions
 
 register_owner_policy = register
 
@@ -62,4 +62,5 @@ __all__ = [
     "report_attempts",
     "standings_of",
     "submit_tasks",
+    "unclaimed_executions",
 ]

@@ -12,7 +12,7 @@ from tasks_app.domain.access import Reach
 from tasks_app.domain.errors import OperationNotFound, TaskNotFound
 from tasks_app.models import Attempt, Evidence, OperationAudit, Task
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
-from tasks_app.models.statements.read import STANDINGS, TASK
+from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
 
 
@@ -84,6 +84,12 @@ def standings_of(task_ids: Collection[UUID]) -> dict[UUID, TaskStanding]:
         return {}
     found = rows(STANDINGS, {"tasks": list(task_ids)})
     return {row[0]: TaskStanding._make(row) for row in found}
+
+
+def unclaimed_executions(*, overdue_ms: int, limit: int) -> list[UUID]:
+    """Owners of scheduled tasks that nobody claimed though they could: oldest first."""
+    found = rows(UNCLAIMED, {"overdue_ms": overdue_ms, "limit": limit})
+    return [row[0] for row in found]
 
 
 def tasks_within(

@@ -1,6 +1,7 @@
 """Jobs within a token's range."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 from uuid import UUID
 
 from rest_framework.request import Request
@@ -13,6 +14,12 @@ from openapi_app.api.views import OpenAPIView
 from openapi_app.domain.summaries import JobFilter
 from orbit.errors import Invalid
 from orbit.http.paging import page, read_limit
+
+class JobPosition(NamedTuple):
+    """Where a list of jobs goes on."""
+
+    id: UUID
+
 
 TRUTH = {"true": True, "false": False}
 
@@ -27,14 +34,14 @@ class JobList(OpenAPIView):
         """The jobs in the range, oldest first."""
         limit = read_limit(self.query, name="page_size")
         cursor = self.cursor("jobs")
-        after = self.position(cursor, tuple[UUID])
+        after = self.position(cursor, JobPosition)
         found = queries.jobs_within(
             self.range,
             wanted=_filter(self.query),
-            after=after and after[0],
+            after=after and after.id,
             limit=limit,
         )
-        data = page(found, limit, lambda job: cursor.sign((job.id,)), item=job_shape)
+        data = page(found, limit, lambda job: cursor.sign(JobPosition(job.id)), item=job_shape)
         return answer(request, data)
 
 

@@ -45,7 +45,7 @@ class OpenAPIView(APIView):
         super().initial(request, *args, **kwargs)
         structlog.contextvars.bind_contextvars(
             key_id=self.principal.key_id,
-            **{name: value.hex for name, value in kwargs.items() if _is_id(value)},
+            **{name: it.hex for name, it in kwargs.items() if isinstance(it, UUID)},
         )
         method = request.method or ""
         if method not in self.scopes:
@@ -63,7 +63,8 @@ class OpenAPIView(APIView):
         """The answer with its quota, and not to be kept by anybody between."""
         response.headers["Cache-Control"] = "no-store"
         if self.quota is not None and response.status_code not in WITHOUT_QUOTA:
-            response.headers.update(quota_headers(self.quota))
+            for name, value in quota_headers(self.quota).items():
+                response.headers[name] = value
         if isinstance(response.data, dict):
             structlog.contextvars.bind_contextvars(result=response.data.get("message"))
         final: Response = super().finalize_response(request, response, *args, **kwargs)
@@ -135,7 +136,3 @@ def quota_headers(quota: Quota) -> dict[str, str]:
         "RateLimit-Policy": f'"{bucket.name}";q={bucket.limit};w={window}',
         "RateLimit": f'"{bucket.name}";r={quota.remaining};t={quota.reset_seconds}',
     }
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, UUID)

@@ -29,6 +29,8 @@ class JobExecution(models.Model):
     is_waiting_turn = models.BooleanField(default=False)
     is_settled = models.BooleanField(default=False)
     accepted_at = models.DateTimeField()
+    resent_at = models.DateTimeField(null=True)
+    resend_count = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "openapi_job_execution"

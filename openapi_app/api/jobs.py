@@ -15,6 +15,7 @@ from openapi_app.domain.summaries import JobFilter
 from orbit.errors import Invalid
 from orbit.http.paging import page, read_limit
 
+
 class JobPosition(NamedTuple):
     """Where a list of jobs goes on."""
 
@@ -41,7 +42,9 @@ class JobList(OpenAPIView):
             after=after and after.id,
             limit=limit,
         )
-        data = page(found, limit, lambda job: cursor.sign(JobPosition(job.id)), item=job_shape)
+        data = page(
+            found, limit, lambda job: cursor.sign(JobPosition(job.id)), item=job_shape
+        )
         return answer(request, data)
 
 

@@ -51,7 +51,9 @@ class Watch:
     def _start(self) -> None:
         if not self._is_running:
             self._is_running = True
-            threading.Thread(target=self._run, name="open-job-watch", daemon=True).start()
+            threading.Thread(
+                target=self._run, name="open-job-watch", daemon=True
+            ).start()
 
     def _run(self) -> None:
         try:

@@ -24,9 +24,7 @@ local function take(bucket, limit, window)
   return {1, math.max(limit - used, 0), left}
 end
 """
-_TAKE = Script(
-    TAKE + "return take(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]))"
-)
+_TAKE = Script(TAKE + "return take(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]))")
 _LOOK = Script(
     """
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')

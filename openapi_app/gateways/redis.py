@@ -9,7 +9,10 @@ from urllib.parse import urlsplit
 
 import redis
 import structlog
+from django.apps import AppConfig
 from django.conf import settings
+from django.core.checks import CheckMessage
+from django.core.checks import Warning as Caution
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
@@ -39,20 +42,19 @@ class Script:
 
     def run(self, *, keys: Sequence[str], arguments: Sequence[str | int]) -> Any:  # noqa: ANN401 - what the script answers
         """The script's answer; raises RedisUnavailable."""
-        asked = (len(keys), *keys, *arguments)
         try:
-            answer = self._run(asked)
+            answer = self._run(len(keys), *keys, *map(str, arguments))
         except FAILURES as failure:
             outage.begin(failure)
             raise RedisUnavailable from failure
         outage.end()
         return answer
 
-    def _run(self, asked: tuple[str | int, ...]) -> Any:  # noqa: ANN401
+    def _run(self, key_count: int, *asked: str) -> Any:  # noqa: ANN401
         try:
-            return client().evalsha(self._digest, *asked)
+            return client().evalsha(self._digest, key_count, *asked)
         except NoScriptError:
-            return client().eval(self._text, *asked)
+            return client().eval(self._text, key_count, *asked)
 
 
 class Outage:
@@ -103,6 +105,22 @@ def _client(url: str) -> redis.Redis:
         socket_keepalive=urlsplit(url).scheme != "unix",
         socket_timeout=TIMEOUT_SECONDS,
     )
+
+
+def check_eviction_policy(
+    app_configs: Sequence[AppConfig] | None,  # noqa: ARG001 - the signature of a check
+    **_: object,
+) -> list[CheckMessage]:
+    """A warning where Redis may drop a lock or a count that is still needed."""
+    if not settings.REDIS_URL:
+        hint = "Set REDIS_URL; without it every trigger is refused."
+        return [Caution("There is no Redis.", hint=hint, id="openapi_app.W001")]
+    policy = eviction_policy()
+    if policy in {None, "noeviction"}:
+        return []
+    hint = "Set maxmemory-policy to noeviction: locks and counts must not be dropped."
+    message = f"Redis evicts keys ({policy})."
+    return [Caution(message, hint=hint, id="openapi_app.W002")]
 
 
 def eviction_policy() -> str | None:

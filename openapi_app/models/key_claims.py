@@ -65,7 +65,7 @@ def claim_key(
 ) -> None:
     """Let the key stand for the execution for 24 hours; raises KeyTaken."""
     require_transaction()
-    claim = {
+    claim: dict[str, UUID | bytes | int | datetime] = {
         "id": new_id(),
         "namespace": namespace_id,
         "tenant": tenant_id,
@@ -80,7 +80,7 @@ def claim_key(
             raise KeyTaken
 
 
-def _named(identity: TriggerIdentity) -> dict[str, object]:
+def _named(identity: TriggerIdentity) -> dict[str, UUID | bytes]:
     return {
         "token": identity.token_id,
         "job": identity.job_id,

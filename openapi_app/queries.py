@@ -44,6 +44,7 @@ __all__ = [
     "job_within",
     "jobs_within",
     "latest_executions",
+    "owns_task",
     "states_of",
     "stuck_jobs",
     "sync_reasons",
@@ -152,6 +153,13 @@ def due_jobs(*, limit: int) -> list[UUID]:
         is_enabled=True, next_run_at__lte=clock.now(), handler__in=known
     )
     return list(due.order_by("next_run_at").values_list("id", flat=True)[:limit])
+
+
+def owns_task(*, execution_id: UUID, task_id: UUID) -> bool:
+    """Whether the execution's one task is this, and its job exists in its namespace."""
+    return JobExecution.objects.filter(
+        id=execution_id, task_id=task_id, job__namespace_id=F("namespace_id")
+    ).exists()
 
 
 def _reached(within: JobRange) -> QuerySet[Job]:

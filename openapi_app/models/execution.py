@@ -44,12 +44,6 @@ class JobExecution(models.Model):
                 name="openapi_execution_turn",
                 condition=models.Q(is_settled=False),
             ),
-            # What is under way anywhere, oldest first: for the sweepers.
-            models.Index(
-                fields=["accepted_at", "id"],
-                name="openapi_execution_open",
-                condition=models.Q(is_settled=False),
-            ),
         ]
         constraints = [
             # Two beats, one nominal time: one execution.

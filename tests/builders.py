@@ -25,7 +25,6 @@ from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.commands import (
     CancelTask,
     ClaimTasks,
-    HandlerFilter,
     OwnerIn,
     RetryPolicyIn,
     RetryTask,
@@ -146,13 +145,21 @@ def submitted(*submissions: Submission, queue: Queue) -> list[Answered | Refusal
     return submit_tasks(submissions, actor=SUBMITTER, reach=reach_of(queue))
 
 
-def claimed(queue: Queue, **changes: Any) -> list[Assignment]:
-    """What a worker gets from the queue."""
+def claimed(
+    queue: Queue, *, task_id: UUID | None = None, **changes: Any
+) -> list[Assignment]:
+    """What a worker gets from the queue, or for one task of it."""
     command = ClaimTasks(
         worker=WorkerIn(name="worker-1", instance_id=INSTANCE),
         **{"max_tasks": 100, **changes},
     )
-    return claim_tasks(command, queue_id=queue.id, actor=WORKER, reach=reach_of(queue))
+    return claim_tasks(
+        command,
+        queue_id=queue.id,
+        actor=WORKER,
+        reach=reach_of(queue),
+        task_id=task_id,
+    )
 
 
 def a_lease(
@@ -161,26 +168,16 @@ def a_lease(
     """A running task with the lease on it."""
     queue = queue or a_queue()
     submission = a_submission(queue, **changes)
-    submitted(submission, queue=queue)
-    [lease] = claimed(
-        queue,
-        lease_ms=lease_ms,
-        handlers=[
-            HandlerFilter(handler=submission.command.handler, handler_version="v1")
-        ],
-    )
+    [answer] = submitted(submission, queue=queue)
+    assert isinstance(answer, Answered), answer
+    [lease] = claimed(queue, lease_ms=lease_ms, task_id=answer.task.id)
     return lease
 
 
 def again(task_id: UUID) -> Assignment:
     """The lease on the next attempt of a waiting task."""
     task = Task.objects.get(id=task_id)
-    [lease] = claimed(
-        task.queue,
-        handlers=[
-            HandlerFilter(handler=task.handler, handler_version=task.handler_version)
-        ],
-    )
+    [lease] = claimed(task.queue, task_id=task.id)
     return lease
 
 

@@ -3,14 +3,17 @@
 from tasks_app.models.record import TASK_COLUMNS
 
 # A shared advisory lock lets a change of limits wait for the claims under way.
-GATE = """
-SELECT q.namespace_id, q.is_paused OR NOT a.is_enabled, q.max_concurrency,
+_GATE = """
+SELECT q.id, q.namespace_id, q.is_paused OR NOT a.is_enabled, q.max_concurrency,
        q.rate_per_second, q.key_concurrency, q.lease_ms,
        pg_try_advisory_xact_lock_shared(hashtextextended(q.id::text, 0)),
-       clock_timestamp()
+       clock_timestamp(), q.xmin::text
 FROM tasks_queue q JOIN tasks_application a ON a.id = q.application_id
-WHERE q.id = %(queue)s
 """
+GATE = _GATE + "WHERE q.id = %(queue)s"
+GATE_OF_TASK = _GATE + (
+    "WHERE q.id = (SELECT t.queue_id FROM tasks_task t WHERE t.id = %(task)s)"
+)
 
 # Limited queues are claimed by one at a time; whoever comes second gets nothing now.
 LOCK_THROTTLE = """
@@ -36,6 +39,9 @@ WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_g
   AND t.owner_kind <> 'SCHEDULE'
   -- Written so that no other index but the claim's, which gives the order, fits.
   AND t.deadline_at - %(now)s > interval '0'
+  -- Nothing, if the limits changed after they were read and before they were kept.
+  AND (SELECT q.xmin FROM tasks_queue q
+       WHERE q.id = %(queue)s) = %(version)s::text::xid
   AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
        OR t.attempt_count > 0)
   AND (%(handlers)s::json IS NULL OR (t.handler, t.handler_version) IN (
@@ -54,6 +60,8 @@ SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.id = %(task)s AND t.queue_id = %(queue)s AND t.state = 'WAITING'
   AND t.due_at <= %(now)s AND NOT t.is_gated AND t.deadline_at > %(now)s
+  AND (SELECT q.xmin FROM tasks_queue q
+       WHERE q.id = %(queue)s) = %(version)s::text::xid
   AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
        OR t.attempt_count > 0)
   AND (%(busy_keys)s::json IS NULL OR t.concurrency_key IS NULL OR NOT EXISTS (

@@ -282,3 +282,13 @@ def test_a_limit_that_appears_counts_what_runs_already():
     assert claimed(queue) == []
     reported(lease, "succeed")
     assert ids(claimed(queue)) == [waiting.id]
+
+
+def test_a_jobs_task_is_not_for_any_worker_of_the_queue():
+    queue = a_queue()
+    owned = a_task(queue=queue, owner="SCHEDULE", priority=9)
+    plain = a_task(queue=queue)
+
+    assert ids(claimed(queue)) == [plain.id]
+    assert ids(claimed(queue, task_id=owned.id)) == [owned.id]
+    assert claimed(queue, task_id=owned.id) == []

@@ -77,12 +77,11 @@ ledger_has() { grep -qs "$1" "$ledger"; }
 [ -r "$stack" ] || fail "there is no running stack in $state_dir; start one with: make run"
 { read -r base_url; read -r queue_id; read -r submitter; read -r operator; } < <(
   pick base_url demo.queue_id demo.tokens.submitter demo.tokens.operator <"$stack")
-workers() { pick processes.workers <"$stack" | tr -s '[],\n ' ' ' | sed 's/ *$//'; }
-is_worker() { [[ "$(workers) " == *" $1 "* ]]; }
-is_replaced() { [[ "$(workers)" == *[0-9]* ]] && ! is_worker "$1"; }
+worker_now() { pick processes.ledger <"$stack"; }
+is_replaced() { [ "$(worker_now)" != "$1" ]; }
 
 printf '%sA transfer, a death, a decision%s\n' "$bold" "$off"
-say "Orbit answers at $base_url; worker processes$(workers)"
+say "Orbit answers at $base_url; process $(worker_now) works for it."
 
 scene 'A program submits a transfer'
 payload='{"from": "alice", "to": "bob", "sequence": '$sequence', "amount": '$amount', "sleep_ms": 6000}'
@@ -108,7 +107,7 @@ await 20 'the debit' ledger_has "$task"
 call GET "/v1/tasks/$task/attempts" "$submitter"
 worker=$(get data.items.0.worker.name)
 pid=${worker##*/}
-is_worker "$pid" || fail "$worker is none of the stack's workers"
+expect 'the process of the worker' "$pid" "$(worker_now)"
 kill -9 "$pid"
 killed_at=$SECONDS
 say "${red}kill -9 $pid${off}   $worker held attempt 1. What its ledger has now:"
@@ -191,7 +190,7 @@ fact 'payload' "$same"
 
 scene 'The supervisor has replaced the worker, and the transfer is made'
 await 30 'the restart of the worker' is_replaced "$pid"
-fact 'workers' "now$(workers), no longer $pid"
+fact 'worker' "process $(worker_now) in the place of $pid"
 await 60 'SUCCEEDED' state_is "$child" "$operator" SUCCEEDED
 fact 'state' "SUCCEEDED after $(get data.attempt_count) attempt"
 fact 'result' "$(get data.result)"

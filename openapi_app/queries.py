@@ -64,7 +64,7 @@ class Position(NamedTuple):
 def jobs_within(
     within: JobRange, *, wanted: JobFilter, after: UUID | None, limit: int
 ) -> list[JobSummary]:
-    """Jobs of the range in the order of their ids: `limit`, and one more if there is."""
+    """Jobs of the range by their ids: `limit` of them, and one more if there is."""
     return list(islice(_matching(within, wanted, after=after, limit=limit), limit + 1))
 
 

@@ -1,5 +1,6 @@
 """Start the execution of a job's nominal time that has come."""
 
+from datetime import datetime
 from uuid import UUID
 
 from openapi_app.actions.start_execution import start_execution
@@ -49,5 +50,5 @@ def _fire(job_id: UUID, *, is_patient: bool) -> JobExecution | None:
     )
 
 
-def _has_fired(job: Job, nominal: object) -> bool:
+def _has_fired(job: Job, nominal: datetime) -> bool:
     return JobExecution.objects.filter(job=job, scheduled_for=nominal).exists()

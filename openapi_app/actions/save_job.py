@@ -19,6 +19,14 @@ from orbit.ids import new_id
 from tasks_app.public import has_queue
 
 TIMING = ("schedule_type", "cron", "interval_seconds", "once_at", "timezone")
+DERIVED = (
+    "schedule_set_at",
+    "next_run_at",
+    "sync_status",
+    "sync_reason",
+    "updated_at",
+    "updated_by",
+)
 
 
 def save_job(draft: JobDraft, *, job_id: UUID | None, by: str) -> UUID:
@@ -57,7 +65,7 @@ def _save(draft: JobDraft, *, job_id: UUID | None, by: str) -> UUID:
     if job_id is None:
         job.save(force_insert=True)
     else:
-        job.save(update_fields=[field.name for field in Job._meta.concrete_fields[1:]])
+        job.save(update_fields=[*asdict(draft), *DERIVED])
     return job.id
 
 

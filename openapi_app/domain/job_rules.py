@@ -127,9 +127,7 @@ def _check_text(text: str, *, field: str, limit: int) -> None:
 
 def _check_line(text: str, *, field: str) -> None:
     if not text.strip() or text != text.strip() or _CONTROLS.intersection(text):
-        raise InvalidJob(
-            field, "Write one line of text, without spaces at its ends."
-        )
+        raise InvalidJob(field, "Write one line of text, without spaces at its ends.")
 
 
 def _check_word(word: str, words: Callable[[str], StrEnum], field: str) -> None:

@@ -66,13 +66,16 @@ def send_execution(execution_id: UUID) -> bool:
 
 
 def _bounds() -> dict[str, object]:
+    once: dict[str, object] = {"max_retries": 0}
     if settings.CELERY_BROKER_URL.startswith(("amqp", "pyamqp")):
         return {
+            **once,
             "confirm_publish": True,
             "read_timeout": WAIT_SECONDS,
             "write_timeout": WAIT_SECONDS,
         }
     return {
+        **once,
         "socket_connect_timeout": WAIT_SECONDS,
         "socket_timeout": WAIT_SECONDS,
         "retry_on_timeout": False,

@@ -5,7 +5,7 @@ The row only wakes `fire_job`; what is due is decided by the job itself.
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from django_celery_beat.models import (
 )
 
 from openapi_app.domain.handlers import find_handler
-from openapi_app.domain.schedule import CronFields, cron_fields
+from openapi_app.domain.schedule import cron_fields
 from openapi_app.domain.words import ScheduleType, SyncStatus
 from openapi_app.models.job import Job
 from orbit.transactions import require_transaction

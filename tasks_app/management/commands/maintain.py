@@ -7,6 +7,7 @@ every write is guarded and passes over what another one holds.
 import signal
 import threading
 from argparse import ArgumentParser
+
 import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand

@@ -14,9 +14,7 @@ RATE_LIMIT = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 
 def quota_of(answer):
     """What the RateLimit header says: bucket, remaining, reset."""
-    name, remaining, reset = RATE_LIMIT.fullmatch(
-        answer.headers["RateLimit"]
-    ).groups()
+    name, remaining, reset = RATE_LIMIT.fullmatch(answer.headers["RateLimit"]).groups()
     return name, int(remaining), int(reset)
 
 

@@ -35,9 +35,7 @@ def identical(one, other):
     def visible(answer):
         body = {**answer.body, "timestamp": 0, "request_id": ""}
         headers = {
-            name: value
-            for name, value in answer.headers.items()
-            if name not in VARYING
+            name: value for name, value in answer.headers.items() if name not in VARYING
         }
         return answer.status, body, headers, len(answer.content)
 

@@ -57,7 +57,7 @@ django.setup()
 
 from django.db import transaction  # noqa: E402
 from django.db.models import F  # noqa: E402
-from django.utils.timezone import now as wall_clock  # noqa: E402, TID251
+from django.utils.timezone import now as wall_clock  # noqa: E402
 from rest_framework.request import Request  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402

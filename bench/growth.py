@@ -28,31 +28,32 @@ CALLS_PER_SECOND = 400
 STEP = 100_000
 ALLOWED = 1.3
 
-# Copies of one finished task and its audit; ids stay time-ordered.
+# Copies of one finished task and its audit; ids stay time-ordered. The member n is no
+# column: it makes each row evaluated anew.
 COPY_FINISHED = """
 WITH made AS (
     INSERT INTO tasks_task SELECT r.*
     FROM (SELECT * FROM tasks_task WHERE state = 'FAILED' LIMIT 1) t,
-         generate_series(1, {count}),
+         generate_series(1, {count}) n,
          LATERAL jsonb_populate_record(
              NULL::tasks_task,
-             to_jsonb(t) || jsonb_build_object('id', uuidv7())) r
+             to_jsonb(t) || jsonb_build_object('id', uuidv7(), 'n', n)) r
     RETURNING id
 )
 INSERT INTO tasks_operation_audit SELECT r.*
 FROM made, (SELECT * FROM tasks_operation_audit LIMIT 1) o,
-     generate_series(1, {audits}),
+     generate_series(1, {audits}) n,
      LATERAL jsonb_populate_record(
          NULL::tasks_operation_audit,
          to_jsonb(o) || jsonb_build_object(
-             'id', uuidv7(), 'task_id', made.id)) r
+             'id', uuidv7(), 'task_id', made.id, 'n', n)) r
 """
 COPY_WAITING = """
 INSERT INTO tasks_task SELECT r.*
 FROM (SELECT * FROM tasks_task WHERE state = 'WAITING' LIMIT 1) t,
-     generate_series(1, {count}),
+     generate_series(1, {count}) n,
      LATERAL jsonb_populate_record(
-         NULL::tasks_task, to_jsonb(t) || jsonb_build_object('id', uuidv7())) r
+         NULL::tasks_task, to_jsonb(t) || jsonb_build_object('id', uuidv7(), 'n', n)) r
 """
 
 
@@ -68,6 +69,7 @@ class Grown:
 
     def measure(self, *, seconds: float) -> dict[str, Round]:
         """Each call for so long by eight clients."""
+        sys.stderr.write("  preparing\n")
         count = int(CALLS_PER_SECOND * seconds)
         self.settled("fill", count)
         uncertain = self.settled("uncertain", count)
@@ -81,6 +83,7 @@ class Grown:
             "review": self.recoveries("review", uncertain),
             "retry": self.recoveries("retry", failed),
         }
+        sys.stderr.write("  measuring\n")
         return {
             name: self.timed(requests, seconds=seconds)
             for name, requests in acts.items()

@@ -17,11 +17,19 @@ from tasks_app.domain.commands import (
 from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity, identify
 from tasks_app.domain.lifecycle import Failure, OwnerKind, RecoverySafety, State
+from tasks_app.domain.maintenance import register_maintenance_pass
 from tasks_app.domain.ownership import OwnerPolicy, Settled, register
 from tasks_app.domain.reports import Report, ReportKind
 from tasks_app.domain.retry_policy import RetryPolicy
 from tasks_app.models.statements.quota import patiently
-from tasks_app.queries import TaskStanding, standings_of
+from tasks_app.queries import (
+    QueuePlace,
+    TaskStanding,
+    has_queue,
+    queue_places,
+    standings_of,
+    unclaimed_executions,
+)
 
 register_owner_policy = register
 
@@ -39,6 +47,7 @@ __all__ = [
     "OwnerKind",
     "OwnerPolicy",
     "QueueFull",
+    "QueuePlace",
     "Reach",
     "RecoverySafety",
     "Renewal",
@@ -53,13 +62,17 @@ __all__ = [
     "TaskStanding",
     "WorkerIn",
     "claim_tasks",
+    "has_queue",
     "identify",
     "open_gate",
     "open_task",
     "patiently",
+    "queue_places",
+    "register_maintenance_pass",
     "register_owner_policy",
     "renew_lease",
     "report_attempts",
     "standings_of",
     "submit_tasks",
+    "unclaimed_executions",
 ]

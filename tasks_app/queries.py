@@ -10,9 +10,9 @@ from django.db.models import Q, QuerySet
 
 from tasks_app.domain.access import Reach
 from tasks_app.domain.errors import OperationNotFound, TaskNotFound
-from tasks_app.models import Attempt, Evidence, OperationAudit, Task
+from tasks_app.models import Attempt, Evidence, OperationAudit, Queue, Task
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
-from tasks_app.models.statements.read import STANDINGS, TASK
+from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
 
 
@@ -84,6 +84,38 @@ def standings_of(task_ids: Collection[UUID]) -> dict[UUID, TaskStanding]:
         return {}
     found = rows(STANDINGS, {"tasks": list(task_ids)})
     return {row[0]: TaskStanding._make(row) for row in found}
+
+
+def has_queue(*, namespace_id: UUID, queue_id: UUID) -> bool:
+    """Whether the namespace has this queue."""
+    return Queue.objects.filter(namespace_id=namespace_id, id=queue_id).exists()
+
+
+class QueuePlace(NamedTuple):
+    """A queue by the names of what it belongs to."""
+
+    id: UUID
+    namespace_id: UUID
+    namespace: str
+    application: str
+    name: str
+
+
+def queue_places() -> list[QueuePlace]:
+    """All queues, for a person to choose from."""
+    found = Queue.objects.order_by("namespace__name", "application__name", "name")
+    return [
+        QueuePlace._make(row)
+        for row in found.values_list(
+            "id", "namespace_id", "namespace__name", "application__name", "name"
+        )
+    ]
+
+
+def unclaimed_executions(*, overdue_ms: int, limit: int) -> list[UUID]:
+    """Owners of scheduled tasks that nobody claimed though they could: oldest first."""
+    found = rows(UNCLAIMED, {"overdue_ms": overdue_ms, "limit": limit})
+    return [row[0] for row in found]
 
 
 def tasks_within(

@@ -1,10 +1,13 @@
 """Jobs and their groups."""
 
 from typing import ClassVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models.functions import Now
 
+from openapi_app.domain.schedule import Schedule
+from openapi_app.domain.words import ScheduleType
 from orbit.ids import new_id
 
 
@@ -35,6 +38,21 @@ class JobQuerySet(models.QuerySet["Job"]):
     def live(self) -> "JobQuerySet":
         """Jobs that are not deleted."""
         return self.filter(deleted_at__isnull=True)
+
+    def lock(self, job_id: UUID) -> "Job | None":
+        """The live job, locked to be changed; nothing starts meanwhile."""
+        return self.live().select_for_update().filter(id=job_id).first()
+
+    def keep(self, job_id: UUID) -> "Job | None":
+        """The live job, kept as it is while executions are started.
+
+        Several may keep it at once; who changes it waits for them.
+        """
+        kept = self.raw(
+            "SELECT * FROM openapi_job WHERE id = %s AND deleted_at IS NULL FOR SHARE",
+            [job_id],
+        )
+        return next(iter(kept), None)
 
 
 class Job(models.Model):
@@ -68,7 +86,6 @@ class Job(models.Model):
     task_timeout_ms = models.BigIntegerField(default=3_600_000)
     sync_status = models.CharField(max_length=7, default="PENDING")
     sync_reason = models.CharField(max_length=500, blank=True, default="")
-    periodic_task_id = models.BigIntegerField(null=True, editable=False)
     schedule_set_at = models.DateTimeField(db_default=Now(), editable=False)
     next_run_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -142,3 +159,15 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def schedule(self) -> Schedule:
+        """When it fires, as rules can read it."""
+        return Schedule(
+            type=ScheduleType(self.schedule_type),
+            since=self.schedule_set_at,
+            cron=self.cron,
+            interval_seconds=self.interval_seconds,
+            once_at=self.once_at,
+            timezone=self.timezone,
+        )

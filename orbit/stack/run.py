@@ -55,6 +55,8 @@ class Running:
     web: Child
     maintenance: Child
     workers: list[Child]
+    beat: Child
+    ledger: Child | None
     postgres: Child | None
     redis: Child | None
 
@@ -63,6 +65,8 @@ class Running:
         one = {
             "web": self.web,
             "maintenance": self.maintenance,
+            "beat": self.beat,
+            "ledger": self.ledger,
             "postgres": self.postgres,
             "redis": self.redis,
         }
@@ -94,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--port", type=int, default=8000, help="default 8000; 0 takes a free one")
     add("--state-dir", type=Path, default=Path(".orbit"), help="default .orbit")
-    add("--workers", type=int, default=2, help="worker processes (default 2)")
+    add("--workers", type=int, default=2, help="Celery worker processes (default 2)")
     add("--no-demo", dest="demo", action="store_false", help="without demo data")
 
 
@@ -167,16 +171,19 @@ def _start(
         application.web(listener=listener.fileno()), application.maintenance()
     )
     _wait_for_web(listener, web)
-    workers = [
-        application.ledger_worker(
-            demo,
-            number=number,
-            base_url=base_url,
-            ledger=state.path / "ledger.jsonl",
-        )
-        for number in range(1, options.workers + 1)
+    ledger = state.path / "ledger.jsonl"
+    beat, *workers = supervisor.start(
+        application.beat(),
+        *(
+            application.worker(number=number, ledger=ledger)
+            for number in range(1, options.workers + 1)
+        ),
+    )
+    demo_workers = (
+        [application.ledger_worker(demo, base_url=base_url, ledger=ledger)]
         if demo
-    ]
+        else []
+    )
     return Running(
         base_url=base_url,
         database_url=database_url,
@@ -185,7 +192,9 @@ def _start(
         demo=demo,
         web=web,
         maintenance=maintenance,
-        workers=supervisor.start(*workers),
+        workers=workers,
+        beat=beat,
+        ledger=next(iter(supervisor.start(*demo_workers)), None),
         postgres=postgres,
         redis=redis,
     )

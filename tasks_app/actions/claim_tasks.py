@@ -23,6 +23,7 @@ from tasks_app.models.statements.start import (
     CANDIDATES,
     COUNT_HOLDERS,
     GATE,
+    GATE_OF_TASK,
     LOCK_THROTTLE,
     SPEND,
     START,
@@ -42,13 +43,8 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    queue_id: UUID
-    task_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Gate:
+    queue_id: UUID
     limits: Limits
     lease_ms: int
     now: datetime
@@ -58,7 +54,7 @@ class _Gate:
 def claim_tasks(
     command: ClaimTasks,
     *,
-    queue_id: UUID,
+    queue_id: UUID | None,
     actor: Actor,
     reach: Reach,
     task_id: UUID | None = None,
@@ -66,12 +62,13 @@ def claim_tasks(
     """Up to `max_tasks` assignments: higher priority first, then longest due, then id.
 
     With `task_id` only that task, whoever owns it; else none that a schedule owns.
+    Without `queue_id` the queue is that of the task.
 
     Never waits for a lock: what somebody else holds is passed over, and a limited
     queue that is being claimed right now answers nothing. Raises QueueNotFound.
     """
     with transaction.atomic(durable=True):
-        gate = _pass_gate(command, queue_id=queue_id, reach=reach)
+        gate = _pass_gate(command, queue_id=queue_id, task_id=task_id, reach=reach)
         if gate is None:
             return []
         room: Room[TaskRecord] = Room(
@@ -79,28 +76,33 @@ def claim_tasks(
         )
         bucket = None
         if gate.limits.any:
-            bucket = _lock_bucket(queue_id, gate)
+            bucket = _lock_bucket(gate)
             if bucket is None:
                 return []
-            room = _room(command, queue_id=queue_id, gate=gate, bucket=bucket)
-        place = _Place(queue_id=queue_id, task_id=task_id)
-        tasks = room.fit(_candidates(command, place=place, gate=gate, room=room))
+            room = _room(command, gate=gate, bucket=bucket)
+        tasks = room.fit(_candidates(command, task_id=task_id, gate=gate, room=room))
         if not tasks:
             return []
         if bucket is not None:
             left = bucket.after(len(tasks))
-            rows(SPEND, {"queue": queue_id, "tokens": left.tokens, "now": gate.now})
-        return _start(tasks, command=command, queue_id=queue_id, actor=actor, gate=gate)
+            spent = {"queue": gate.queue_id, "tokens": left.tokens, "now": gate.now}
+            rows(SPEND, spent)
+        return _start(tasks, command=command, actor=actor, gate=gate)
 
 
-def _pass_gate(command: ClaimTasks, *, queue_id: UUID, reach: Reach) -> _Gate | None:
-    found = rows(GATE, {"queue": queue_id})
-    if not found or not reach.covers(namespace_id=found[0][0], queue_id=queue_id):
+def _pass_gate(
+    command: ClaimTasks, *, queue_id: UUID | None, task_id: UUID | None, reach: Reach
+) -> _Gate | None:
+    statement = GATE_OF_TASK if queue_id is None else GATE
+    found = rows(statement, {"queue": queue_id, "task": task_id})
+    if not found or not reach.covers(namespace_id=found[0][1], queue_id=found[0][0]):
         raise QueueNotFound
-    _, is_shut, slots, rate, per_key, lease_ms, is_open, now, version = found[0]
+    queue, _, *settings, is_open, now, version = found[0]
+    is_shut, slots, rate, per_key, lease_ms = settings
     if is_shut or not is_open:
         return None
     return _Gate(
+        queue_id=queue,
         limits=Limits(slots=slots, rate_per_second=rate, per_key=per_key),
         lease_ms=lease_ms if command.lease_ms is UNSET else command.lease_ms,
         now=now,
@@ -108,8 +110,8 @@ def _pass_gate(command: ClaimTasks, *, queue_id: UUID, reach: Reach) -> _Gate | 
     )
 
 
-def _lock_bucket(queue_id: UUID, gate: _Gate) -> Bucket | None:
-    found = rows(LOCK_THROTTLE, {"queue": queue_id})
+def _lock_bucket(gate: _Gate) -> Bucket | None:
+    found = rows(LOCK_THROTTLE, {"queue": gate.queue_id})
     if not found:
         return None
     tokens, refilled_at = found[0]
@@ -118,12 +120,10 @@ def _lock_bucket(queue_id: UUID, gate: _Gate) -> Bucket | None:
     )
 
 
-def _room(
-    command: ClaimTasks, *, queue_id: UUID, gate: _Gate, bucket: Bucket
-) -> Room[TaskRecord]:
+def _room(command: ClaimTasks, *, gate: _Gate, bucket: Bucket) -> Room[TaskRecord]:
     slots_held = 0
     keys: dict[str, int] = {}
-    for kind, key, count in rows(COUNT_HOLDERS, {"queue": queue_id}):
+    for kind, key, count in rows(COUNT_HOLDERS, {"queue": gate.queue_id}):
         if kind == "QUEUE":
             slots_held = count
         else:
@@ -138,7 +138,7 @@ def _room(
 
 
 def _candidates(
-    command: ClaimTasks, *, place: _Place, gate: _Gate, room: Room[TaskRecord]
+    command: ClaimTasks, *, task_id: UUID | None, gate: _Gate, room: Room[TaskRecord]
 ) -> list[TaskRecord]:
     if room.tasks <= 0:
         return []
@@ -148,10 +148,10 @@ def _candidates(
     return [
         task_from(row)
         for row in rows(
-            CANDIDATES if place.task_id is None else CANDIDATE,
+            CANDIDATES if task_id is None else CANDIDATE,
             {
-                "queue": place.queue_id,
-                "task": place.task_id,
+                "queue": gate.queue_id,
+                "task": task_id,
                 "now": gate.now,
                 "version": gate.version,
                 "handlers": handlers,
@@ -166,7 +166,6 @@ def _start(
     tasks: list[TaskRecord],
     *,
     command: ClaimTasks,
-    queue_id: UUID,
     actor: Actor,
     gate: _Gate,
 ) -> list[Assignment]:
@@ -175,7 +174,7 @@ def _start(
         START,
         {
             "attempts": as_json([_row(entry, gate) for entry in assignments]),
-            "queue": queue_id,
+            "queue": gate.queue_id,
             "lease_ms": gate.lease_ms,
             "worker_name": command.worker.name,
             "worker_instance": command.worker.instance_id,

@@ -9,6 +9,7 @@ from rest_framework.views import APIView
 from orbit.exact_json import canonical, decode_checked
 from orbit.http.paging import Cursor, read_query
 from tasks_app.api.authentication import TaskTokenAuthentication
+from tasks_app.api.described import Described
 from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.errors import InvalidField, MissingScope
 from tasks_app.domain.idempotency import KEY_FIELD, Identity, identify
@@ -23,6 +24,7 @@ class TaskAPIView(APIView):
 
     authentication_classes = [TaskTokenAuthentication]
     permission_classes = ()
+    schema = Described()
     scope: str
     query_parameters: tuple[str, ...] = ()
 

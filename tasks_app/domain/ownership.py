@@ -26,6 +26,13 @@ class OwnerPolicy(Protocol):
     def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
         """Why a direct retry is refused, or None."""
 
+    def before_settling(self, owner_ids: Sequence[UUID]) -> None:
+        """Tasks of these owners are about to become final: take the owner's locks.
+
+        Runs under the tasks' locks and before those on quota, so that whoever holds an
+        owner may wait for quota.
+        """
+
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """These tasks became final; runs in that transaction, once for each task."""
 
@@ -42,6 +49,9 @@ class Standalone:
         """Never refused."""
         del task_id, owner_id
         return None
+
+    def before_settling(self, owner_ids: Sequence[UUID]) -> None:
+        """Nothing to lock."""
 
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """Nobody waits for it."""

@@ -1,11 +1,23 @@
 """Owners are told, in the same transaction, that tasks of theirs became final."""
 
 from collections.abc import Iterable
+from uuid import UUID
 
 from orbit.transactions import require_transaction
 from tasks_app.domain.lifecycle import FINAL, OwnerKind, State
 from tasks_app.domain.ownership import Settled, policy_for
 from tasks_app.models.record import TaskRecord
+
+
+def warn_owners(tasks: Iterable[TaskRecord]) -> None:
+    """Let the owners of tasks that are about to be final take their locks, in order."""
+    require_transaction()
+    owners: dict[OwnerKind, list[UUID]] = {}
+    for task in tasks:
+        if task.owner_id is not None:
+            owners.setdefault(task.owner, []).append(task.owner_id)
+    for kind in sorted(owners):
+        policy_for(kind).before_settling(owners[kind])
 
 
 def tell_owners(tasks: Iterable[TaskRecord]) -> None:

@@ -102,6 +102,14 @@ class Task(models.Model):
                 name="tasks_task_promote",
                 condition=models.Q(state="WAITING", is_due=False),
             ),
+            # What a schedule owns and nobody has claimed yet.
+            models.Index(
+                fields=["due_at"],
+                name="tasks_task_unclaimed",
+                condition=models.Q(
+                    state="WAITING", owner_kind="SCHEDULE", is_gated=False
+                ),
+            ),
             # Deadlines of what waits.
             models.Index(
                 fields=["deadline_at"],

@@ -13,6 +13,7 @@ from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
 from tasks_app.domain.lifecycle import Move, State
 from tasks_app.models.record import TaskRecord
+from tasks_app.models.settlement import warn_owners
 from tasks_app.models.statements.move import MOVE
 from tasks_app.models.statements.quota import SharesBusy, lock_own_shares
 from tasks_app.models.statements.run import as_json, rows
@@ -72,8 +73,9 @@ def write_transitions(
     waiting, and StaleGuard when a task is not as it was read.
     """
     require_transaction()
+    final = [entry.task for entry in transitions if entry.move.is_final]
+    warn_owners(final)
     if is_patient:
-        final = [entry.task for entry in transitions if entry.move.is_final]
         lock_own_shares(
             applications=(task.application_id for task in final),
             queues=(task.queue_id for task in final),

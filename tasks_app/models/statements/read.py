@@ -134,3 +134,12 @@ SELECT t.id, t.state, t.revision, t.attempt_count, t.is_gated, t.created_at,
        t.completed_at
 FROM tasks_task t WHERE t.id = ANY(%(tasks)s)
 """
+
+# A paused queue gives nothing out, so nothing of it is overdue.
+UNCLAIMED = """
+SELECT t.owner_id FROM tasks_task t JOIN tasks_queue q ON q.id = t.queue_id
+WHERE t.state = 'WAITING' AND t.owner_kind = 'SCHEDULE' AND NOT t.is_gated
+  AND t.due_at < clock_timestamp() - make_interval(secs => %(overdue_ms)s / 1000.0)
+  AND NOT q.is_paused
+ORDER BY t.due_at LIMIT %(limit)s
+"""

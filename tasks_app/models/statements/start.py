@@ -3,14 +3,17 @@
 from tasks_app.models.record import TASK_COLUMNS
 
 # A shared advisory lock lets a change of limits wait for the claims under way.
-GATE = """
-SELECT q.namespace_id, q.is_paused OR NOT a.is_enabled, q.max_concurrency,
+_GATE = """
+SELECT q.id, q.namespace_id, q.is_paused OR NOT a.is_enabled, q.max_concurrency,
        q.rate_per_second, q.key_concurrency, q.lease_ms,
        pg_try_advisory_xact_lock_shared(hashtextextended(q.id::text, 0)),
        clock_timestamp(), q.xmin::text
 FROM tasks_queue q JOIN tasks_application a ON a.id = q.application_id
-WHERE q.id = %(queue)s
 """
+GATE = _GATE + "WHERE q.id = %(queue)s"
+GATE_OF_TASK = _GATE + (
+    "WHERE q.id = (SELECT t.queue_id FROM tasks_task t WHERE t.id = %(task)s)"
+)
 
 # Limited queues are claimed by one at a time; whoever comes second gets nothing now.
 LOCK_THROTTLE = """

@@ -1,0 +1,1 @@
+"""Jobs, executions and the open job API."""

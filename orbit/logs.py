@@ -142,6 +142,9 @@ def configuration(*, level: str = "INFO") -> dict[str, object]:
         "loggers": {
             "axes": {**to_root, "level": "WARNING"},
             "celery": {**to_root, "level": level.upper()},
+            # One line a message is Orbit's own; these would be two more.
+            "celery.app.trace": {**to_root, "level": "WARNING"},
+            "celery.worker.strategy": {**to_root, "level": "WARNING"},
             "django": {**to_root, "level": "WARNING"},
             # orbit.http says the same once, in one line with the request's id.
             "django.request": {**to_root, "level": "CRITICAL"},

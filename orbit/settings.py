@@ -25,6 +25,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "axes",
+    "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -32,12 +33,13 @@ INSTALLED_APPS = [
     "orbit.outbox",
     "tokens_app",
     "tasks_app",
+    "openapi_app",
 ]
 
 MIDDLEWARE = [
     "orbit.http.request_id.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "orbit.http.csp.StrictCSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -83,6 +85,45 @@ DATABASES["default"]["OPTIONS"] = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- Redis or Valkey: the open job API needs it, /v1 does not
+REDIS_URL = env.text("REDIS_URL", "")
+
+# --- Celery: messages only say which execution is due; PostgreSQL rows are the truth
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
+CELERY_BROKER_CONNECTION_TIMEOUT = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker
+CELERY_BROKER_HEARTBEAT = 0  # a handler may keep the connection waiting
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {}
+    if CELERY_BROKER_URL.startswith(("amqp", "pyamqp"))
+    else {
+        # What was lost is sent again by maintenance, long before this.
+        "visibility_timeout": 24 * 3600,
+        "socket_connect_timeout": 1,
+        "socket_timeout": 5,
+        "health_check_interval": 10,
+    }
+)
+CELERY_TASK_DEFAULT_QUEUE = "orbit"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
+CELERY_TIMEZONE = "UTC"
+CELERY_DB_REUSE_MAX = 10**9  # a connection is kept until it fails
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_MAX_LOOP_INTERVAL = 5  # seconds until a changed schedule is noticed
+
+# --- Executions: how long a worker that is asked to stop lets a handler go on
+WORKER_FINISH_MS = env.integer("ORBIT_WORKER_FINISH_MS", 4_000, high=3_600_000)
+LEDGER = env.text("ORBIT_LEDGER", "")
+
 # --- People
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
@@ -108,9 +149,8 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# --- Static files
+# --- Static files, served from where they lie: nothing to collect before a start
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
@@ -166,6 +206,18 @@ SPECTACULAR_SETTINGS = {
 
 # --- Tokens
 TOKEN_MAX_LIFETIME_DAYS = env.integer("ORBIT_TOKEN_MAX_LIFETIME_DAYS", 365, low=1)
+
+# --- The open job API, calls a minute; a token may have limits of its own
+OPEN_JOBS_READS_PER_MINUTE = env.integer("ORBIT_OPEN_JOBS_READS_PER_MINUTE", 120, low=1)
+OPEN_JOBS_TRIGGERS_PER_MINUTE = env.integer(
+    "ORBIT_OPEN_JOBS_TRIGGERS_PER_MINUTE", 20, low=1
+)
+# Failed authentications of one address; they never count against a token.
+OPEN_JOBS_FAILURES_PER_MINUTE = env.integer(
+    "ORBIT_OPEN_JOBS_FAILURES_PER_MINUTE", 100, low=1
+)
+# Calls that may wait for an execution at once, in each process.
+OPEN_JOBS_MAX_WAITING = env.integer("ORBIT_OPEN_JOBS_MAX_WAITING", 4)
 
 # --- The engine
 MAINTENANCE_INTERVAL_MS = env.integer(

@@ -1,6 +1,8 @@
 """The door of the task engine: what other apps may ask of it."""
 
 from tasks_app.actions.claim_tasks import Assignment, claim_tasks
+from tasks_app.actions.open_gate import open_gate
+from tasks_app.actions.open_task import OwnedTask, open_task
 from tasks_app.actions.renew_lease import Renewal, renew_lease
 from tasks_app.actions.report_attempts import report_attempts
 from tasks_app.actions.submit_tasks import Submission, submit_tasks
@@ -12,10 +14,22 @@ from tasks_app.domain.commands import (
     SubmitTask,
     WorkerIn,
 )
+from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity, identify
-from tasks_app.domain.lifecycle import Failure, OwnerKind, State
-from tasks_app.domain.ownership import OwnerPolicy, register
+from tasks_app.domain.lifecycle import Failure, OwnerKind, RecoverySafety, State
+from tasks_app.domain.maintenance import register_maintenance_pass
+from tasks_app.domain.ownership import OwnerPolicy, Settled, register
 from tasks_app.domain.reports import Report, ReportKind
+from tasks_app.domain.retry_policy import RetryPolicy
+from tasks_app.models.statements.quota import patiently
+from tasks_app.queries import (
+    QueuePlace,
+    TaskStanding,
+    has_queue,
+    queue_places,
+    standings_of,
+    unclaimed_executions,
+)
 
 register_owner_policy = register
 
@@ -23,26 +37,42 @@ __all__ = [
     "ENGINE",
     "Actor",
     "ActorKind",
+    "ApplicationFull",
     "Assignment",
     "ClaimTasks",
     "Failure",
     "HandlerFilter",
     "Identity",
+    "OwnedTask",
     "OwnerKind",
     "OwnerPolicy",
+    "QueueFull",
+    "QueuePlace",
     "Reach",
+    "RecoverySafety",
     "Renewal",
     "Report",
     "ReportKind",
+    "RetryPolicy",
     "RetryPolicyIn",
+    "Settled",
     "State",
     "Submission",
     "SubmitTask",
+    "TaskStanding",
     "WorkerIn",
     "claim_tasks",
+    "has_queue",
     "identify",
+    "open_gate",
+    "open_task",
+    "patiently",
+    "queue_places",
+    "register_maintenance_pass",
     "register_owner_policy",
     "renew_lease",
     "report_attempts",
+    "standings_of",
     "submit_tasks",
+    "unclaimed_executions",
 ]

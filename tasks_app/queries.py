@@ -1,5 +1,6 @@
 """What the engine answers to readers; every read is bound to the caller's reach."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -9,12 +10,17 @@ from django.db.models import Q, QuerySet
 
 from tasks_app.domain.access import Reach
 from tasks_app.domain.errors import OperationNotFound, TaskNotFound
-from tasks_app.models import Attempt, Evidence, OperationAudit, Task
+from tasks_app.models import Attempt, Evidence, OperationAudit, Queue, Task
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
-from tasks_app.models.statements.read import TASK
+from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
 
-Position = tuple[datetime, UUID]
+
+class Position(NamedTuple):
+    """Where a list that is sorted by time, then id, goes on."""
+
+    created_at: datetime
+    id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +47,19 @@ class TaskFilter:
         return Q(**{name: value for name, value in wanted.items() if value is not None})
 
 
+class TaskStanding(NamedTuple):
+    """Where a task stands, as its owner shows it."""
+
+    id: UUID
+    state: str
+    revision: int
+    attempt_count: int
+    is_gated: bool
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
 class AttemptHistory(NamedTuple):
     """The attempts of a task in order, and the evidence that came too late."""
 
@@ -57,6 +76,46 @@ def task_within(reach: Reach, task_id: UUID) -> TaskRecord:
     if not reach.covers(namespace_id=task.namespace_id, queue_id=task.queue_id):
         raise TaskNotFound
     return task
+
+
+def standings_of(task_ids: Collection[UUID]) -> dict[UUID, TaskStanding]:
+    """Where these tasks stand, for the owner that opened them; one statement."""
+    if not task_ids:
+        return {}
+    found = rows(STANDINGS, {"tasks": list(task_ids)})
+    return {row[0]: TaskStanding._make(row) for row in found}
+
+
+def has_queue(*, namespace_id: UUID, queue_id: UUID) -> bool:
+    """Whether the namespace has this queue."""
+    return Queue.objects.filter(namespace_id=namespace_id, id=queue_id).exists()
+
+
+class QueuePlace(NamedTuple):
+    """A queue by the names of what it belongs to."""
+
+    id: UUID
+    namespace_id: UUID
+    namespace: str
+    application: str
+    name: str
+
+
+def queue_places() -> list[QueuePlace]:
+    """All queues, for a person to choose from."""
+    found = Queue.objects.order_by("namespace__name", "application__name", "name")
+    return [
+        QueuePlace._make(row)
+        for row in found.values_list(
+            "id", "namespace_id", "namespace__name", "application__name", "name"
+        )
+    ]
+
+
+def unclaimed_executions(*, overdue_ms: int, limit: int) -> list[UUID]:
+    """Owners of scheduled tasks that nobody claimed though they could: oldest first."""
+    found = rows(UNCLAIMED, {"overdue_ms": overdue_ms, "limit": limit})
+    return [row[0] for row in found]
 
 
 def tasks_within(

@@ -8,9 +8,9 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -47,18 +47,16 @@ def environment(**more):
 class LiveStack:
     """A running `manage.py runstack`; its output is in `log`."""
 
-    def __init__(self, *arguments, state_dir=None, **variables):
-        self.made = None if state_dir else tempfile.mkdtemp(prefix="orbit-test-")
-        self.state_dir = Path(state_dir or self.made)
+    def __init__(self, *arguments, **variables):
+        self.state_dir = SESSION.directory()
         self.log = self.state_dir / "output.log"
         self.arguments = ("--state-dir", str(self.state_dir), *arguments)
         self.variables = variables
-        self.popen = None
 
     def start(self):
         """Start it and wait until it says that it is ready."""
         with self.log.open("a") as output:
-            self.popen = subprocess.Popen(
+            self.popen: subprocess.Popen[bytes] = subprocess.Popen(
                 python("manage.py", "runstack", "--port", "0", *self.arguments),
                 cwd=CHECKOUT,
                 env=environment(**self.variables),
@@ -74,7 +72,7 @@ class LiveStack:
         return self
 
     @property
-    def described(self):
+    def described(self) -> Any:
         """What stack.json says at this moment; None while it is not ready."""
         try:
             return json.loads((self.state_dir / "stack.json").read_text())
@@ -110,8 +108,7 @@ class LiveStack:
         """Stop it and delete its directory."""
         self.stop()
         remove_home(self.state_dir)
-        if self.made:
-            shutil.rmtree(self.made)
+        shutil.rmtree(self.state_dir)
 
 
 def running(processes):

@@ -32,13 +32,14 @@ from tokens_app.domain.rotation import Rotation, RotationReason
 from tokens_app.domain.scope import AUDIENCES, SCOPES, Audience, read_scopes
 from tokens_app.domain.secret import digests_of, matches_any, read_authorization
 from tokens_app.models.peppers import peppers
-from tokens_app.queries import Credential
+from tokens_app.queries import Credential, ExpiringToken, tokens_expiring
 
 __all__ = [
     "AUDIENCES",
     "SCOPES",
     "Actor",
     "Audience",
+    "ExpiringToken",
     "IssuedToken",
     "Principal",
     "RangeCatalogue",
@@ -59,6 +60,7 @@ __all__ = [
     "revoke_token",
     "rotate_token",
     "suspend_token",
+    "tokens_expiring",
 ]
 
 _NOTHING_STORED = ((None, None), (None, None))

@@ -2,11 +2,12 @@
 
 import functools
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from django.db.models.functions import Now
 
 from tokens_app.domain.range_catalogue import catalogue_of
 from tokens_app.models import ServiceAccountToken
@@ -85,6 +86,24 @@ def find_token(*, key_id: str) -> ServiceAccountToken | None:
 def tokens_by_age() -> list[ServiceAccountToken]:
     """Every live token, newest first."""
     return list(ServiceAccountToken.objects.live().order_by("-created_at", "-id"))
+
+
+class ExpiringToken(NamedTuple):
+    """A token that ends soon."""
+
+    key_id: str
+    expires_at: datetime
+
+
+def tokens_expiring(*, within: timedelta) -> list[ExpiringToken]:
+    """The active tokens that end within that time, soonest first."""
+    rows = (
+        ServiceAccountToken.objects.live()
+        .filter(status="ACTIVE", expires_at__gt=Now(), expires_at__lte=Now() + within)
+        .order_by("expires_at", "id")
+        .values_list("key_id", "expires_at")
+    )
+    return [ExpiringToken._make(row) for row in rows]
 
 
 @functools.cache

@@ -2,11 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
 
-Position = tuple[int, int]
+
+class Position(NamedTuple):
+    """Where the feed goes on; (0, 0) is its beginning."""
+
+    transaction_id: int
+    id: int
+
 
 # Only what lies below the oldest running transaction is final: ids are handed out
 # before the commit, so a smaller one may still appear above it.
@@ -33,7 +40,7 @@ class FeedEvent:
     @property
     def id(self) -> str:
         """The event's identifier, by which a consumer knows it again."""
-        return str(self.position[1])
+        return str(self.position.id)
 
 
 def events_after(
@@ -54,15 +61,17 @@ def events_after(
             {
                 "namespace": namespace_id,
                 "queues": None if queue_ids is None else list(queue_ids),
-                "transaction": position[0],
-                "id": position[1],
+                "transaction": position.transaction_id,
+                "id": position.id,
                 "limit": limit,
             },
         )
         found = cursor.fetchall()
     return [
         FeedEvent(
-            position=(transaction_id, event_id), payload=payload, created_at=created_at
+            position=Position(transaction_id, event_id),
+            payload=payload,
+            created_at=created_at,
         )
         for transaction_id, event_id, payload, created_at in found
     ]

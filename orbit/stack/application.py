@@ -44,10 +44,31 @@ def maintenance() -> Command:
     return Command(name="maintenance", argv=python(MANAGE, "maintain"))
 
 
-def ledger_worker(demo: Demo, *, number: int, base_url: str, ledger: Path) -> Command:
-    """The demo's worker: moves money between accounts in a file."""
+def worker(*, number: int, ledger: Path) -> Command:
+    """A process that runs executions, one at a time."""
+    # One process a worker: the pool of one would only add a second to feed it.
     return Command(
         name=f"worker-{number}",
+        argv=python(
+            *("-m", "celery", "-A", "orbit", "worker", "--pool", "solo"),
+            *("--hostname", f"worker-{number}@orbit", "--without-gossip"),
+            *("--without-mingle", "--without-heartbeat"),
+        ),
+        environment={"ORBIT_LEDGER": str(ledger)},
+    )
+
+
+def beat() -> Command:
+    """The scheduler; its times are rows of the database."""
+    return Command(
+        name="beat", argv=python("-m", "celery", "-A", "orbit", "beat", "--pidfile=")
+    )
+
+
+def ledger_worker(demo: Demo, *, base_url: str, ledger: Path) -> Command:
+    """The demo's worker of /v1: moves money between accounts in a file."""
+    return Command(
+        name="ledger",
         argv=python(str(LEDGER_WORKER)),
         environment={
             "ORBIT_BASE_URL": base_url,

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from pathlib import Path
+from typing import Self
 
 from orbit.stack import application, servers
 from orbit.stack.failures import StackFailure
@@ -31,6 +32,16 @@ class Options:
     workers: int
     demo: bool
 
+    @classmethod
+    def parsed(cls, found: argparse.Namespace) -> Self:
+        """The options among those that a parser found."""
+        return cls(
+            port=found.port,
+            state_dir=found.state_dir,
+            workers=found.workers,
+            demo=found.demo,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
@@ -44,6 +55,8 @@ class Running:
     web: Child
     maintenance: Child
     workers: list[Child]
+    beat: Child
+    ledger: Child | None
     postgres: Child | None
     redis: Child | None
 
@@ -52,6 +65,8 @@ class Running:
         one = {
             "web": self.web,
             "maintenance": self.maintenance,
+            "beat": self.beat,
+            "ledger": self.ledger,
             "postgres": self.postgres,
             "redis": self.redis,
         }
@@ -83,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--port", type=int, default=8000, help="default 8000; 0 takes a free one")
     add("--state-dir", type=Path, default=Path(".orbit"), help="default .orbit")
-    add("--workers", type=int, default=2, help="worker processes (default 2)")
+    add("--workers", type=int, default=2, help="Celery worker processes (default 2)")
     add("--no-demo", dest="demo", action="store_false", help="without demo data")
 
 
@@ -91,7 +106,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the stack that the arguments describe; answers the exit code."""
     parser = argparse.ArgumentParser(prog="manage.py runstack", description=__doc__)
     add_arguments(parser)
-    return run(Options(**vars(parser.parse_args(arguments))))
+    return run(Options.parsed(parser.parse_args(arguments)))
 
 
 def run(options: Options) -> int:
@@ -156,16 +171,19 @@ def _start(
         application.web(listener=listener.fileno()), application.maintenance()
     )
     _wait_for_web(listener, web)
-    workers = [
-        application.ledger_worker(
-            demo,
-            number=number,
-            base_url=base_url,
-            ledger=state.path / "ledger.jsonl",
-        )
-        for number in range(1, options.workers + 1)
+    ledger = state.path / "ledger.jsonl"
+    beat, *workers = supervisor.start(
+        application.beat(),
+        *(
+            application.worker(number=number, ledger=ledger)
+            for number in range(1, options.workers + 1)
+        ),
+    )
+    demo_workers = (
+        [application.ledger_worker(demo, base_url=base_url, ledger=ledger)]
         if demo
-    ]
+        else []
+    )
     return Running(
         base_url=base_url,
         database_url=database_url,
@@ -174,7 +192,9 @@ def _start(
         demo=demo,
         web=web,
         maintenance=maintenance,
-        workers=supervisor.start(*workers),
+        workers=workers,
+        beat=beat,
+        ledger=next(iter(supervisor.start(*demo_workers)), None),
         postgres=postgres,
         redis=redis,
     )
@@ -207,7 +227,10 @@ def _wait_for_web(listener: socket.socket, web: Child) -> None:
     host, port = listener.getsockname()
     end = time.monotonic() + WEB_PATIENCE
     while not _answers(host, port):
-        if web.process.exit_code() is not None or time.monotonic() > end:
+        code = web.process.exit_code()
+        if code is not None:
+            raise StackFailure(f"The web process ended with exit code {code}.")
+        if time.monotonic() > end:
             raise StackFailure("The web process does not answer; see its lines above.")
         time.sleep(0.05)
 

@@ -5,7 +5,7 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from orbit.stack.failures import StackFailure
 
@@ -23,14 +23,14 @@ class StateDirectory:
         self.path = path.resolve()
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = self._hold()
-        self._secrets: dict[str, str] = self.read(SECRETS) or {}
+        self._secrets = self.read(SECRETS) or {}
 
     def secret(self, name: str) -> str:
         """The secret of that name, the same at every start; made at the first."""
         if name not in self._secrets:
             self._secrets[name] = secrets.token_hex(32)
             self.write(SECRETS, self._secrets)
-        return self._secrets[name]
+        return str(self._secrets[name])
 
     def write(self, name: str, content: object) -> None:
         """Put JSON into a file that its owner alone may read, all at once."""
@@ -43,10 +43,10 @@ class StateDirectory:
             os.fsync(file.fileno())
         part.replace(self.path / name)
 
-    def read(self, name: str) -> dict[str, str] | None:
+    def read(self, name: str) -> dict[str, Any] | None:
         """What write() put there; None when there is nothing."""
         try:
-            content: dict[str, str] = json.loads((self.path / name).read_text())
+            content: dict[str, Any] = json.loads((self.path / name).read_text())
         except FileNotFoundError:
             return None
         return content

@@ -56,12 +56,15 @@ class Supervisor:
         # Each run has its own mark, or a late warden would end its successor.
         self._instance = f"{state_mark}.{secrets.token_hex(4)}"
         self._stages: list[list[Child]] = []
-        self._ended: queue.Queue[Child] = queue.Queue()
+        # Simple, since a signal handler may put into it at any moment.
+        self._events: queue.SimpleQueue[Child | None] = queue.SimpleQueue()
+        self._asked = ""
+        self._starting = True
         self._due: list[tuple[float, Child]] = []
 
     def __enter__(self) -> Self:
         for number in SIGNALS:
-            signal.signal(number, _ask_to_stop)
+            signal.signal(number, self._ask_to_stop)
         left = end_marked(f"{self._state_mark}.", patience=PATIENCE)
         if left:
             say("orbit", f"ended {left} processes that an earlier run left")
@@ -74,14 +77,14 @@ class Supervisor:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+        self._starting = False
         for stage in reversed(self._stages):
             _stop_together([child.process for child in stage])
         warden.dismiss(self._warden)
 
     def start(self, *commands: Command) -> list[Child]:
         """Start them as one stage; stages stop in the reverse order."""
+        self._stop_if_asked()
         stage: list[Child] = []
         self._stages.append(stage)
         for command in commands:
@@ -95,17 +98,37 @@ class Supervisor:
         self._stages.append([child])
         code = child.process.popen.wait()
         self._stages.pop()
+        self._stop_if_asked()
         if code:
             raise StackFailure(f"{command.name} failed with exit code {code}.")
 
     def keep(self, *, changed: Callable[[], None]) -> None:
         """Start again what dies, for ever; `changed` is called after each start."""
+        self._starting = False
         while True:
+            self._stop_if_asked()
             try:
-                self._schedule(self._ended.get(timeout=self._time_left()))
+                ended = self._events.get(timeout=self._time_left())
             except queue.Empty:
                 self._start_due()
                 changed()
+                continue
+            if ended:
+                self._schedule(ended)
+
+    def _ask_to_stop(self, number: int, _frame: FrameType | None) -> None:
+        if self._asked:
+            return
+        self._asked = signal.Signals(number).name
+        self._events.put(None)
+        # Only what blocks during a start is interrupted: an exception out of a
+        # handler can be lost in a callback, so each next step looks once more.
+        if self._starting:
+            self._stop_if_asked()
+
+    def _stop_if_asked(self) -> None:
+        if self._asked:
+            raise StopAsked(self._asked)
 
     def _schedule(self, child: Child) -> None:
         child.process.kill_orphans()
@@ -134,7 +157,7 @@ class Supervisor:
     def _spawn(self, command: Command) -> Process:
         process = Process(command, instance=self._instance)
         output = process.popen.stdout
-        threading.Thread(target=_echo, args=(command.name, output), daemon=True).start()
+        _start_thread(lambda: _echo(command.name, output))
         return process
 
     def _watch(self, child: Child) -> None:
@@ -144,9 +167,9 @@ class Supervisor:
             # WNOWAIT leaves the exit code to the main thread, which may be quicker.
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-            self._ended.put(child)
+            self._events.put(child)
 
-        threading.Thread(target=wait, daemon=True).start()
+        _start_thread(wait)
 
 
 def say(name: str, line: str) -> None:
@@ -158,8 +181,17 @@ def say(name: str, line: str) -> None:
         return  # nobody reads any more; the stack goes on
 
 
-def _echo(name: str, output: IO[str]) -> None:
-    for line in output:
+def _start_thread(target: Callable[[], None]) -> None:
+    # A signal that another thread receives does not wake the main one.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        threading.Thread(target=target, daemon=True).start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+def _echo(name: str, output: IO[str] | None) -> None:
+    for line in output or ():
         say(name, line.rstrip("\n"))
 
 
@@ -169,9 +201,3 @@ def _stop_together(processes: list[Process]) -> None:
     end = time.monotonic() + PATIENCE
     for process in processes:
         process.stop(within=max(0.0, end - time.monotonic()))
-
-
-def _ask_to_stop(number: int, _frame: FrameType | None) -> None:
-    for each in SIGNALS:
-        signal.signal(each, signal.SIG_IGN)
-    raise StopAsked(signal.Signals(number).name)

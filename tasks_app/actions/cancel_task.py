@@ -54,7 +54,7 @@ def cancel_task(
     )
 
 
-def _cancel(  # noqa: PLR0913
+def _cancel(
     reason: str | None,
     *,
     task_id: UUID,

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from msgspec import UNSET
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import ClaimTasks
 from tasks_app.domain.errors import QueueNotFound
@@ -19,9 +19,11 @@ from tasks_app.domain.throttle import Bucket, Limits, Room
 from tasks_app.models.record import TaskRecord, task_from
 from tasks_app.models.statements.run import as_json, rows
 from tasks_app.models.statements.start import (
+    CANDIDATE,
     CANDIDATES,
     COUNT_HOLDERS,
     GATE,
+    GATE_OF_TASK,
     LOCK_THROTTLE,
     SPEND,
     START,
@@ -42,6 +44,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gate:
+    queue_id: UUID
     limits: Limits
     lease_ms: int
     now: datetime
@@ -49,41 +52,57 @@ class _Gate:
 
 
 def claim_tasks(
-    command: ClaimTasks, *, queue_id: UUID, actor: Actor, reach: Reach
+    command: ClaimTasks,
+    *,
+    queue_id: UUID | None,
+    actor: Actor,
+    reach: Reach,
+    task_id: UUID | None = None,
 ) -> list[Assignment]:
     """Up to `max_tasks` assignments: higher priority first, then longest due, then id.
+
+    With `task_id` only that task, whoever owns it; else none that a schedule owns.
+    Without `queue_id` the queue is that of the task.
 
     Never waits for a lock: what somebody else holds is passed over, and a limited
     queue that is being claimed right now answers nothing. Raises QueueNotFound.
     """
     with transaction.atomic(durable=True):
-        gate = _pass_gate(command, queue_id=queue_id, reach=reach)
+        gate = _pass_gate(command, queue_id=queue_id, task_id=task_id, reach=reach)
         if gate is None:
             return []
-        room = Room(tasks=command.max_tasks, held_keys={}, limits=gate.limits)
+        room: Room[TaskRecord] = Room(
+            tasks=command.max_tasks, held_keys={}, limits=gate.limits
+        )
         bucket = None
         if gate.limits.any:
-            bucket = _lock_bucket(queue_id, gate)
+            bucket = _lock_bucket(gate)
             if bucket is None:
                 return []
-            room = _room(command, queue_id=queue_id, gate=gate, bucket=bucket)
-        tasks = room.fit(_candidates(command, queue_id=queue_id, gate=gate, room=room))
+            room = _room(command, gate=gate, bucket=bucket)
+        tasks = room.fit(_candidates(command, task_id=task_id, gate=gate, room=room))
         if not tasks:
             return []
         if bucket is not None:
             left = bucket.after(len(tasks))
-            rows(SPEND, {"queue": queue_id, "tokens": left.tokens, "now": gate.now})
-        return _start(tasks, command=command, queue_id=queue_id, actor=actor, gate=gate)
+            spent = {"queue": gate.queue_id, "tokens": left.tokens, "now": gate.now}
+            rows(SPEND, spent)
+        return _start(tasks, command=command, actor=actor, gate=gate)
 
 
-def _pass_gate(command: ClaimTasks, *, queue_id: UUID, reach: Reach) -> _Gate | None:
-    found = rows(GATE, {"queue": queue_id})
-    if not found or not reach.covers(namespace_id=found[0][0], queue_id=queue_id):
+def _pass_gate(
+    command: ClaimTasks, *, queue_id: UUID | None, task_id: UUID | None, reach: Reach
+) -> _Gate | None:
+    statement = GATE_OF_TASK if queue_id is None else GATE
+    found = rows(statement, {"queue": queue_id, "task": task_id})
+    if not found or not reach.covers(namespace_id=found[0][1], queue_id=found[0][0]):
         raise QueueNotFound
-    _, is_shut, slots, rate, per_key, lease_ms, is_open, now, version = found[0]
+    queue, _, *settings, is_open, now, version = found[0]
+    is_shut, slots, rate, per_key, lease_ms = settings
     if is_shut or not is_open:
         return None
     return _Gate(
+        queue_id=queue,
         limits=Limits(slots=slots, rate_per_second=rate, per_key=per_key),
         lease_ms=lease_ms if command.lease_ms is UNSET else command.lease_ms,
         now=now,
@@ -91,8 +110,8 @@ def _pass_gate(command: ClaimTasks, *, queue_id: UUID, reach: Reach) -> _Gate | 
     )
 
 
-def _lock_bucket(queue_id: UUID, gate: _Gate) -> Bucket | None:
-    found = rows(LOCK_THROTTLE, {"queue": queue_id})
+def _lock_bucket(gate: _Gate) -> Bucket | None:
+    found = rows(LOCK_THROTTLE, {"queue": gate.queue_id})
     if not found:
         return None
     tokens, refilled_at = found[0]
@@ -101,12 +120,10 @@ def _lock_bucket(queue_id: UUID, gate: _Gate) -> Bucket | None:
     )
 
 
-def _room(
-    command: ClaimTasks, *, queue_id: UUID, gate: _Gate, bucket: Bucket
-) -> Room[TaskRecord]:
+def _room(command: ClaimTasks, *, gate: _Gate, bucket: Bucket) -> Room[TaskRecord]:
     slots_held = 0
     keys: dict[str, int] = {}
-    for kind, key, count in rows(COUNT_HOLDERS, {"queue": queue_id}):
+    for kind, key, count in rows(COUNT_HOLDERS, {"queue": gate.queue_id}):
         if kind == "QUEUE":
             slots_held = count
         else:
@@ -121,7 +138,7 @@ def _room(
 
 
 def _candidates(
-    command: ClaimTasks, *, queue_id: UUID, gate: _Gate, room: Room[TaskRecord]
+    command: ClaimTasks, *, task_id: UUID | None, gate: _Gate, room: Room[TaskRecord]
 ) -> list[TaskRecord]:
     if room.tasks <= 0:
         return []
@@ -131,9 +148,10 @@ def _candidates(
     return [
         task_from(row)
         for row in rows(
-            CANDIDATES,
+            CANDIDATES if task_id is None else CANDIDATE,
             {
-                "queue": queue_id,
+                "queue": gate.queue_id,
+                "task": task_id,
                 "now": gate.now,
                 "version": gate.version,
                 "handlers": handlers,
@@ -148,7 +166,6 @@ def _start(
     tasks: list[TaskRecord],
     *,
     command: ClaimTasks,
-    queue_id: UUID,
     actor: Actor,
     gate: _Gate,
 ) -> list[Assignment]:
@@ -157,7 +174,7 @@ def _start(
         START,
         {
             "attempts": as_json([_row(entry, gate) for entry in assignments]),
-            "queue": queue_id,
+            "queue": gate.queue_id,
             "lease_ms": gate.lease_ms,
             "worker_name": command.worker.name,
             "worker_instance": command.worker.instance_id,
@@ -205,8 +222,8 @@ def _row(entry: Assignment, gate: _Gate) -> dict[str, Any]:
         "takes_slot": gate.limits.slots is not None,
         "takes_key": gate.limits.per_key is not None
         and task.concurrency_key is not None,
-        "audit_id": new_id(),
-        "operation_id": new_id(),
+        "audit_id": new_hex_id(),
+        "operation_id": new_hex_id(),
         "before": picture(State.WAITING, task.revision - 1),
         "after": picture(
             State.RUNNING,

@@ -16,12 +16,12 @@ from tasks_app.models.transition import Transition, write_transitions
 
 
 class _Lost(NamedTuple):
+    task: TaskRecord
     attempt_id: UUID
     number: int
     lease_expires_at: datetime
     expires_by: datetime
     heartbeat_at: datetime | None
-    task: TaskRecord
 
 
 _ATTEMPT_COLUMNS = len(_Lost._fields) - 1
@@ -42,9 +42,7 @@ def _reap(*, limit: int, is_patient: bool) -> int:
     now = found[-1][-1]
     transitions = [
         _transition(
-            _Lost(
-                *row[:_ATTEMPT_COLUMNS], task=task_from(row, offset=_ATTEMPT_COLUMNS)
-            ),
+            _Lost(task_from(row, offset=_ATTEMPT_COLUMNS), *row[:_ATTEMPT_COLUMNS]),
             now=now,
         )
         for row in found

@@ -1,7 +1,7 @@
 """Take workers' reports: each ends its attempt, or is kept as late evidence."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -20,15 +20,22 @@ from tasks_app.models.transition import Transition, write_transitions
 
 
 class _Reported(NamedTuple):
+    task: TaskRecord
     attempt_id: UUID
     number: int
     outcome: str
     lease_token_hash: bytes
     report_digest: bytes | None
-    task: TaskRecord
+
+
+class _Found(NamedTuple):
+    attempts: dict[UUID, _Reported]
+    now: datetime
 
 
 _ATTEMPT_COLUMNS = len(_Reported._fields) - 1
+# Where nothing was found, nothing is written, and no moment is needed.
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def report_attempts(
@@ -54,7 +61,7 @@ def report_attempts(
         if sound:
             batch = [reports[index] for index in sound]
             taken = patiently(
-                lambda is_patient, batch=batch: _take(  # type: ignore[misc]
+                lambda is_patient, batch=batch: _take(
                     batch, actor=actor, reach=reach, is_patient=is_patient
                 )
             )
@@ -78,40 +85,39 @@ def _turns(reports: Sequence[Report]) -> list[list[int]]:
 def _take(
     reports: Sequence[Report], *, actor: Actor, reach: Reach, is_patient: bool
 ) -> list[TaskRecord | Refusal]:
-    found, now = _lock(reports, reach)
+    found = _lock(reports, reach)
     answers: dict[UUID, TaskRecord | Refusal] = {}
     transitions: list[Transition] = []
     late: list[dict[str, Any]] = []
     for report in reports:
-        reported = found.get(report.attempt_id)
         try:
-            if reported is None:
-                raise AttemptNotFound
-            _check_token(report, reported)
-            if reported.outcome != Outcome.ACTIVE:
-                answers[report.attempt_id] = _answer_late(report, reported, late)
+            reported = _own(report, found.attempts)
+            if reported.outcome == Outcome.ACTIVE:
+                transitions.append(_transition(report, reported, found.now))
             else:
-                transitions.append(_transition(report, reported, now))
+                answers[report.attempt_id] = _answer_late(report, reported, late)
         except Refusal as refusal:
             answers[report.attempt_id] = refusal
     if late:
         rows(
-            ADD_EVIDENCE, {"evidence": as_json(late), "actor": actor.id, "now": now}
+            ADD_EVIDENCE,
+            {"evidence": as_json(late), "actor": actor.id, "now": found.now},
         )
     if transitions:
         moved = write_transitions(
-            transitions, actor=actor, now=now, is_patient=is_patient
+            transitions, actor=actor, now=found.now, is_patient=is_patient
         )
         tell_owners(moved)
-        for entry, task in zip(transitions, moved, strict=True):
-            if entry.attempt_id is not None:
-                answers[entry.attempt_id] = task
+        attempts = [entry.attempt_id for entry in transitions]
+        answers |= {
+            attempt: task
+            for attempt, task in zip(attempts, moved, strict=True)
+            if attempt is not None
+        }
     return [answers[report.attempt_id] for report in reports]
 
 
-def _lock(
-    reports: Sequence[Report], reach: Reach
-) -> tuple[dict[UUID, _Reported], datetime]:
+def _lock(reports: Sequence[Report], reach: Reach) -> _Found:
     locked = rows(
         LOCK_REPORTED,
         {
@@ -120,22 +126,26 @@ def _lock(
             "queues": None if reach.queue_ids is None else list(reach.queue_ids),
         },
     )
-    found = {
+    attempts = {
         row[0]: _Reported(
-            *row[:_ATTEMPT_COLUMNS], task=task_from(row, offset=_ATTEMPT_COLUMNS)
+            task_from(row, offset=_ATTEMPT_COLUMNS), *row[:_ATTEMPT_COLUMNS]
         )
         for row in locked
     }
-    return found, locked[-1][-1] if locked else datetime.min
+    return _Found(attempts=attempts, now=locked[-1][-1] if locked else NEVER)
 
 
-def _check_token(report: Report, reported: _Reported) -> None:
+def _own(report: Report, attempts: dict[UUID, _Reported]) -> _Reported:
+    reported = attempts.get(report.attempt_id)
+    if reported is None:
+        raise AttemptNotFound
     if bytes(reported.lease_token_hash) != report.token_hash:
         raise LeaseConflict(
             "The lease token is not this attempt's own. Nothing was recorded.",
             state=State(reported.task.state),
             revision=reported.task.revision,
         )
+    return reported
 
 
 def _answer_late(

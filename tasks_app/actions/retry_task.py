@@ -69,7 +69,7 @@ def retry_task(
     )
 
 
-def _retry(  # noqa: PLR0913
+def _retry(
     command: RetryTask,
     *,
     task_id: UUID,

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from orbit.http.exact_json import digest
+from orbit.exact_json import digest
 from tasks_app.domain import lifecycle
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import MAX_RESULT_BYTES, ReviewTask
@@ -72,7 +72,7 @@ def _check_shape(command: ReviewTask) -> None:
     check_size("result", result, limit=MAX_RESULT_BYTES)
 
 
-def _review(  # noqa: PLR0913
+def _review(
     command: ReviewTask,
     *,
     task_id: UUID,

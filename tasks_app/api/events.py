@@ -19,10 +19,10 @@ class EventFeed(TaskAPIView):
     query_parameters = ("limit", "cursor")
 
     def get(self, request: Request) -> Response:
-        """Events in commit order; `next_cursor` is always there, to go on from later."""
+        """Events in commit order; `next_cursor` is always there to go on from."""
         limit = read_limit(self.query, default=100, maximum=MAX_EVENTS)
         cursor = Cursor(self.reach.namespace_id, "events", "events.feed")
-        position: Position = (0, 0)
+        position = Position(0, 0)
         if "cursor" in self.query:
             position = cursor.read(self.query["cursor"], Position)
         found = events_after(

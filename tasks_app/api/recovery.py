@@ -63,10 +63,9 @@ class TaskOperations(TaskAPIView):
         """What was done to the task, newest first."""
         limit = read_limit(self.query)
         cursor = Cursor(self.reach.namespace_id, task_id, "task.operations")
-        after = None
-        if "cursor" in self.query:
-            after = cursor.read(self.query["cursor"], queries.Position)
-        found = queries.operations_of(self.reach, task_id, after=after, limit=limit)
+        found = queries.operations_of(
+            self.reach, task_id, after=self.position(cursor), limit=limit
+        )
         return answer(
             request,
             page(

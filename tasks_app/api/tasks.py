@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from orbit.errors import Refusal
+from orbit.exact_json import canonical, decode_checked
 from orbit.http.envelope import answer
-from orbit.http.exact_json import canonical, decode
 from orbit.http.paging import Cursor, page, read_limit
 from orbit.ids import parse_id
 from tasks_app import queries
@@ -33,7 +33,7 @@ from tasks_app.models.replay import Answered
 OWN_SCOPE = "tasks:own"
 
 
-class TaskBatchIn(Command, kw_only=True):
+class TaskBatchIn(Command, frozen=True, kw_only=True):
     """Up to 500 tasks, each with its own key (POST /v1/tasks:batch)."""
 
     tasks: Annotated[
@@ -41,7 +41,7 @@ class TaskBatchIn(Command, kw_only=True):
     ]
 
 
-class BatchedTask(SubmitTask, kw_only=True):
+class BatchedTask(SubmitTask, frozen=True, kw_only=True):
     """One task of a batch."""
 
     idempotency_key: str
@@ -70,11 +70,11 @@ class TaskList(TaskAPIView):
         """Summaries, newest first."""
         limit = read_limit(self.query)
         cursor = Cursor(self.reach.namespace_id, "tasks", "tasks.list")
-        after = None
-        if "cursor" in self.query:
-            after = cursor.read(self.query["cursor"], queries.Position)
         found = queries.tasks_within(
-            self.reach, wanted=_filter(self.query), after=after, limit=limit
+            self.reach,
+            wanted=_filter(self.query),
+            after=self.position(cursor),
+            limit=limit,
         )
         return answer(
             request,
@@ -125,7 +125,7 @@ class TaskBatch(TaskAPIView):
 
     def _read(self, index: int, raw: bytes) -> Submission | Refusal:
         try:
-            command = decode(raw, BatchedTask)
+            command = decode_checked(raw, BatchedTask)
             if command.gated or command.owner is not msgspec.UNSET:
                 self.require(OWN_SCOPE)
             identity = identify(

@@ -1,17 +1,19 @@
 """The ground of every /v1 view: token, permission, reach, query and key."""
 
-from typing import Any, ClassVar, TypeVar
+from typing import TypeVar
 
 import structlog
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from orbit.http.exact_json import canonical, decode
-from orbit.http.paging import read_query
+from orbit.exact_json import canonical, decode_checked
+from orbit.http.paging import Cursor, read_query
 from tasks_app.api.authentication import TaskTokenAuthentication
+from tasks_app.api.described import Described
 from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.errors import InvalidField, MissingScope
 from tasks_app.domain.idempotency import KEY_FIELD, Identity, identify
+from tasks_app.queries import Position
 from tokens_app.public import Principal
 
 T = TypeVar("T")
@@ -21,9 +23,10 @@ class TaskAPIView(APIView):
     """Checks the token, then the scope, then that no unknown query parameter came."""
 
     authentication_classes = [TaskTokenAuthentication]
-    permission_classes: ClassVar[list[Any]] = []
-    scope: ClassVar[str]
-    query_parameters: ClassVar[tuple[str, ...]] = ()
+    permission_classes = ()
+    schema = Described()
+    scope: str
+    query_parameters: tuple[str, ...] = ()
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse whom the token, its scopes or the query disqualify."""
@@ -57,11 +60,22 @@ class TaskAPIView(APIView):
 
     def body(self, shape: type[T]) -> T:
         """The request's body in its shape; raises Invalid."""
-        return decode(self.request.data, shape)
+        return decode_checked(self._raw(), shape)
+
+    def position(self, cursor: Cursor) -> Position | None:
+        """Where the list goes on, or None for its first page; raises Invalid."""
+        if "cursor" not in self.query:
+            return None
+        return cursor.read(self.query["cursor"], Position)
 
     def identity(self) -> Identity:
         """The identity of this write: its key and its content; raises Invalid."""
-        return identify(key=self._key(), content=canonical(self.request.data))
+        return identify(key=self._key(), content=canonical(self._raw()))
+
+    def _raw(self) -> bytes:
+        body: object = self.request.data
+        # DRF answers {} where there is no body.
+        return body if isinstance(body, bytes) else b"{}"
 
     def _key(self) -> str:
         key = self.request.META.get("HTTP_IDEMPOTENCY_KEY")

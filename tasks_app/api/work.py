@@ -9,7 +9,6 @@ from rest_framework.response import Response
 
 from orbit.errors import Refusal
 from orbit.http.envelope import answer
-from orbit.http.exact_json import decode
 from tasks_app.actions.claim_tasks import claim_tasks
 from tasks_app.actions.renew_lease import renew_lease
 from tasks_app.actions.report_attempts import report_attempts
@@ -33,7 +32,7 @@ from tasks_app.domain.lifecycle import Failure
 from tasks_app.domain.reports import Report, ReportKind
 
 
-class ReportIn(Command, kw_only=True):
+class ReportIn(Command, frozen=True, kw_only=True):
     """One report of a batch; which members it needs depends on its kind."""
 
     attempt_id: Hex32
@@ -44,11 +43,11 @@ class ReportIn(Command, kw_only=True):
     retryable: bool | msgspec.UnsetType = msgspec.UNSET
 
 
-class ReportBatchIn(Command, kw_only=True):
+class ReportBatchIn(Command, frozen=True, kw_only=True):
     """Up to 100 reports (POST /v1/attempts:report)."""
 
     reports: Annotated[
-        list[msgspec.Raw], msgspec.Meta(min_length=1, max_length=MAX_BATCH_REPORTS)
+        list[ReportIn], msgspec.Meta(min_length=1, max_length=MAX_BATCH_REPORTS)
     ]
 
 
@@ -175,8 +174,8 @@ class ReportBatch(TaskAPIView):
 
     def post(self, request: Request) -> Response:
         """Take each report, or say why not; each has its own answer."""
-        entries = [bytes(raw) for raw in self.body(ReportBatchIn).reports]
-        reports = [_read(index, raw) for index, raw in enumerate(entries)]
+        entries = self.body(ReportBatchIn).reports
+        reports = [_read(index, entry) for index, entry in enumerate(entries)]
         answers = report_attempts(reports, actor=self.actor, reach=self.reach)
         return answer(
             request,
@@ -189,9 +188,8 @@ class ReportBatch(TaskAPIView):
         )
 
 
-def _read(index: int, raw: bytes) -> Report:
+def _read(index: int, body: ReportIn) -> Report:
     try:
-        body = decode(raw, ReportIn)
         _check_members(body)
     except Refusal as refusal:
         if refusal.field is not None:

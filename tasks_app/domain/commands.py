@@ -30,7 +30,7 @@ class Command(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """The root of all request shapes."""
 
 
-class RetryPolicyIn(Command, kw_only=True):
+class RetryPolicyIn(Command, frozen=True, kw_only=True):
     """The retry policy of a new task, frozen at acceptance; times in milliseconds."""
 
     max_attempts: Annotated[int, Meta(ge=1, le=100)] = 1
@@ -39,14 +39,14 @@ class RetryPolicyIn(Command, kw_only=True):
     attempt_timeout_ms: TimeoutMs
 
 
-class OwnerIn(Command, kw_only=True):
+class OwnerIn(Command, frozen=True, kw_only=True):
     """The workflow that owns a task; only with permission tasks:own."""
 
     kind: Literal["WORKFLOW"]
     id: Hex32
 
 
-class SubmitTask(Command, kw_only=True):
+class SubmitTask(Command, frozen=True, kw_only=True):
     """A new task (POST /v1/tasks)."""
 
     queue_id: Hex32
@@ -66,21 +66,21 @@ class SubmitTask(Command, kw_only=True):
     gated: bool = False
 
 
-class HandlerFilter(Command, kw_only=True):
+class HandlerFilter(Command, frozen=True, kw_only=True):
     """One handler and version that a worker can run."""
 
     handler: HandlerName
     handler_version: Version
 
 
-class WorkerIn(Command, kw_only=True):
+class WorkerIn(Command, frozen=True, kw_only=True):
     """Who claims: a name for people and the id of this process."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     instance_id: Hex32
 
 
-class ClaimTasks(Command, kw_only=True):
+class ClaimTasks(Command, frozen=True, kw_only=True):
     """A worker asks for tasks (POST /v1/queues/{queue_id}:claim)."""
 
     worker: WorkerIn
@@ -94,27 +94,27 @@ class ClaimTasks(Command, kw_only=True):
     ) = msgspec.UNSET
 
 
-class Heartbeat(Command, kw_only=True):
+class Heartbeat(Command, frozen=True, kw_only=True):
     """A worker extends its lease."""
 
     lease_token: LeaseToken
 
 
-class ErrorIn(Command, kw_only=True):
+class ErrorIn(Command, frozen=True, kw_only=True):
     """What went wrong, as the worker tells it."""
 
     code: Annotated[str, Meta(min_length=1, max_length=100)]
     message: Annotated[str, Meta(max_length=2_000)]
 
 
-class Succeed(Command, kw_only=True):
+class Succeed(Command, frozen=True, kw_only=True):
     """The attempt succeeded."""
 
     lease_token: LeaseToken
     result: Raw
 
 
-class Fail(Command, kw_only=True):
+class Fail(Command, frozen=True, kw_only=True):
     """The attempt failed, and the worker knows that it did."""
 
     lease_token: LeaseToken
@@ -122,26 +122,26 @@ class Fail(Command, kw_only=True):
     retryable: bool
 
 
-class Unknown(Command, kw_only=True):
+class Unknown(Command, frozen=True, kw_only=True):
     """The worker itself does not know what happened."""
 
     lease_token: LeaseToken
     error: ErrorIn | msgspec.UnsetType = msgspec.UNSET
 
 
-class Cancelled(Command, kw_only=True):
+class Cancelled(Command, frozen=True, kw_only=True):
     """The worker stopped because cancel was requested."""
 
     lease_token: LeaseToken
 
 
-class CancelTask(Command, kw_only=True):
+class CancelTask(Command, frozen=True, kw_only=True):
     """Cancel a task (POST /v1/tasks/{id}:cancel)."""
 
     reason: Reason | msgspec.UnsetType = msgspec.UNSET
 
 
-class ReviewTask(Command, kw_only=True):
+class ReviewTask(Command, frozen=True, kw_only=True):
     """A person settles an uncertain task (spec, section 2)."""
 
     expected_revision: Revision
@@ -152,7 +152,7 @@ class ReviewTask(Command, kw_only=True):
     result: Raw
 
 
-class RetryTask(Command, kw_only=True):
+class RetryTask(Command, frozen=True, kw_only=True):
     """A person re-executes a final task as a new one (spec, section 3)."""
 
     expected_revision: Revision

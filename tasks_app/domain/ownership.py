@@ -1,9 +1,20 @@
 """What an owner of tasks must answer before one of its tasks is recovered."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from tasks_app.domain.lifecycle import OwnerKind, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A task of an owner that has just become final."""
+
+    task_id: UUID
+    owner_id: UUID
+    state: State
 
 
 class OwnerPolicy(Protocol):
@@ -15,10 +26,15 @@ class OwnerPolicy(Protocol):
     def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
         """Why a direct retry is refused, or None."""
 
-    def on_settled(
-        self, *, task_id: UUID, owner_id: UUID | None, state: State
-    ) -> None:
-        """The task became final; runs in that transaction, exactly once."""
+    def before_settling(self, owner_ids: Sequence[UUID]) -> None:
+        """Tasks of these owners are about to become final: take the owner's locks.
+
+        Runs under the tasks' locks and before those on quota, so that whoever holds an
+        owner may wait for quota.
+        """
+
+    def on_settled(self, settled: Sequence[Settled]) -> None:
+        """These tasks became final; runs in that transaction, once for each task."""
 
 
 class Standalone:
@@ -27,14 +43,17 @@ class Standalone:
     def refuse_review(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
         """Never refused."""
         del task_id, owner_id
+        return None
 
     def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
         """Never refused."""
         del task_id, owner_id
+        return None
 
-    def on_settled(
-        self, *, task_id: UUID, owner_id: UUID | None, state: State
-    ) -> None:
+    def before_settling(self, owner_ids: Sequence[UUID]) -> None:
+        """Nothing to lock."""
+
+    def on_settled(self, settled: Sequence[Settled]) -> None:
         """Nobody waits for it."""
 
 

@@ -68,7 +68,7 @@ class Report:
         return hashlib.sha256(self.content.encode()).hexdigest()
 
     def decide(self, standing: Standing, *, revision: int, now: datetime) -> Move:
-        """What the report makes of the task; raises LeaseConflict for a false cancel."""
+        """What becomes of the task; raises LeaseConflict for a cancel not asked for."""
         match self.kind:
             case ReportKind.SUCCEED:
                 return lifecycle.succeed(standing, result=self.result or "null")

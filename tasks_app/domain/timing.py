@@ -10,6 +10,7 @@ RFC3339_UTC = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(?:[Zz]|[+-]00:00)",
     re.ASCII,
 )
+YEARS = range(2000, 9999)
 PAST_TOLERANCE = timedelta(seconds=1)
 
 
@@ -33,16 +34,13 @@ def parse_moment(field: str, text: str | None) -> datetime | None:
             "Write the time as RFC 3339 in UTC with at most microseconds, for example "
             "2026-09-17T00:00:00.000001Z.",
         )
-    *parts, fraction = match.groups()
+    year, month, day, hour, minute, second = map(int, match.groups()[:6])
+    micros = int((match[7] or "").ljust(6, "0"))
     try:
-        moment = datetime(
-            *(int(part) for part in parts),  # type: ignore[arg-type]
-            int((fraction or "").ljust(6, "0")),
-            tzinfo=UTC,
-        )
+        moment = datetime(year, month, day, hour, minute, second, micros, tzinfo=UTC)
     except ValueError:
         raise InvalidField(field, "There is no such moment.") from None
-    if not 2000 <= moment.year <= 9998:
+    if moment.year not in YEARS:
         raise InvalidField(field, "The year must be 2000 to 9998.")
     return moment
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
 from tasks_app.domain.idempotency import Identity
@@ -28,7 +28,10 @@ class KeyRace(SharesBusy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTask:
-    """What is written of a task at its acceptance, besides its place."""
+    """What is written of a task at its acceptance, besides its place.
+
+    Without an identity no receipt is kept: its owner answers for doing it once.
+    """
 
     handler: str
     handler_version: str
@@ -43,7 +46,7 @@ class NewTask:
     max_delay_ms: int
     attempt_timeout_ms: int
     window: Window
-    identity: Identity
+    identity: Identity | None = None
     owner_kind: str = "STANDALONE"
     owner_id: UUID | None = None
     is_gated: bool = False
@@ -97,7 +100,7 @@ def write_tasks(
     )[0]
     if not is_taken:
         raise SharesBusy
-    if written != len(tasks):
+    if written != sum(task.identity is not None for task in tasks):
         raise KeyRace
 
 
@@ -148,13 +151,14 @@ def accepted_record(
 
 
 def _row(task: NewTask, place: Place, now: datetime) -> dict[str, Any]:
+    identity = task.identity
     return {
         "id": task.id,
-        "key_digest": task.identity.key_digest.hex(),
-        "content_digest": task.identity.content_digest.hex(),
+        "key_digest": identity and identity.key_digest.hex(),
+        "content_digest": identity and identity.content_digest.hex(),
         "receipt_audit_id": task.receipt_audit_id or task.audit_id,
         "audit_id": task.audit_id,
-        "operation_id": new_id(),
+        "operation_id": new_hex_id(),
         "owner_kind": task.owner_kind,
         "owner_id": task.owner_id,
         "is_gated": task.is_gated,

@@ -52,7 +52,8 @@ def lock_task(
     receipt = stored_receipt(facts[3:])
     if receipt is not None:
         receipt.check_content(identity)
-    return LockedTask(task, now, *facts[:3], receipt)
+    has_active_attempt, has_permit, successor_id = facts[:3]
+    return LockedTask(task, now, has_active_attempt, has_permit, successor_id, receipt)
 
 
 def conflict(

@@ -81,16 +81,20 @@ class TaskRecord(NamedTuple):
         """Who recovers it."""
         return OwnerKind(self.owner_kind)
 
-
     def as_of(
         self, *, state: str, revision: int, attempt_count: int, updated_at: datetime
     ) -> "TaskRecord":
         """The task as a receipt remembers it: what came later is left out."""
+        asked_at = self.cancel_requested_at
         then = self._replace(
             state=state,
             revision=revision,
             attempt_count=attempt_count,
             updated_at=updated_at,
+            effect_uncertain=state == State.NEEDS_REVIEW,
+            cancel_requested_at=asked_at
+            if asked_at is not None and asked_at <= updated_at
+            else None,
         )
         if revision == self.revision:
             return then

@@ -102,6 +102,14 @@ class Task(models.Model):
                 name="tasks_task_promote",
                 condition=models.Q(state="WAITING", is_due=False),
             ),
+            # What a schedule owns and nobody has claimed yet.
+            models.Index(
+                fields=["due_at"],
+                name="tasks_task_unclaimed",
+                condition=models.Q(
+                    state="WAITING", owner_kind="SCHEDULE", is_gated=False
+                ),
+            ),
             # Deadlines of what waits.
             models.Index(
                 fields=["deadline_at"],
@@ -111,9 +119,7 @@ class Task(models.Model):
             models.Index(
                 fields=["start_deadline_at"],
                 name="tasks_task_start_deadline",
-                condition=models.Q(
-                    state="WAITING", start_deadline_at__isnull=False
-                ),
+                condition=models.Q(state="WAITING", start_deadline_at__isnull=False),
             ),
             # The inbox: what needs review, oldest first.
             models.Index(
@@ -147,7 +153,9 @@ class Task(models.Model):
                 condition=models.Q(state__in=STATES), name="tasks_task_state_known"
             ),
             models.CheckConstraint(
-                condition=models.Q(owner_kind__in=["STANDALONE", "SCHEDULE", "WORKFLOW"]),
+                condition=models.Q(
+                    owner_kind__in=["STANDALONE", "SCHEDULE", "WORKFLOW"]
+                ),
                 name="tasks_task_owner_kind_known",
             ),
             models.CheckConstraint(
@@ -158,7 +166,9 @@ class Task(models.Model):
                 name="tasks_task_owner_named",
             ),
             models.CheckConstraint(
-                condition=models.Q(recovery_safety__in=["RECONCILE_ONLY", "REPLAY_SAFE"]),
+                condition=models.Q(
+                    recovery_safety__in=["RECONCILE_ONLY", "REPLAY_SAFE"]
+                ),
                 name="tasks_task_recovery_safety_known",
             ),
             models.CheckConstraint(
@@ -168,13 +178,13 @@ class Task(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(state="RUNNING", lease_attempt_id__isnull=False)
-                | (~models.Q(state="RUNNING") & models.Q(lease_attempt_id__isnull=True)),
+                | (
+                    ~models.Q(state="RUNNING") & models.Q(lease_attempt_id__isnull=True)
+                ),
                 name="tasks_task_running_iff_leased",
             ),
             models.CheckConstraint(
-                condition=models.Q(
-                    state__in=FINAL_STATES, completed_at__isnull=False
-                )
+                condition=models.Q(state__in=FINAL_STATES, completed_at__isnull=False)
                 | (
                     ~models.Q(state__in=FINAL_STATES)
                     & models.Q(completed_at__isnull=True)

@@ -8,11 +8,12 @@ from uuid import UUID
 
 import msgspec
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
 from tasks_app.domain.lifecycle import Move, State
 from tasks_app.models.record import TaskRecord
+from tasks_app.models.settlement import warn_owners
 from tasks_app.models.statements.move import MOVE
 from tasks_app.models.statements.quota import SharesBusy, lock_own_shares
 from tasks_app.models.statements.run import as_json, rows
@@ -72,8 +73,9 @@ def write_transitions(
     waiting, and StaleGuard when a task is not as it was read.
     """
     require_transaction()
+    final = [entry.task for entry in transitions if entry.move.is_final]
+    warn_owners(final)
     if is_patient:
-        final = [entry.task for entry in transitions if entry.move.is_final]
         lock_own_shares(
             applications=(task.application_id for task in final),
             queues=(task.queue_id for task in final),
@@ -115,7 +117,7 @@ def _row(entry: Transition, now: datetime) -> dict[str, Any]:
         "error_message": failure and failure.message,
         "due_at": move.due_at,
         "audit_id": entry.audit_id,
-        "operation_id": new_id(),
+        "operation_id": new_hex_id(),
         "action": entry.action,
         "reason": entry.reason,
         "evidence_ref": entry.evidence_ref,
@@ -184,8 +186,8 @@ def _moved(task: TaskRecord, move: Move, now: datetime) -> TaskRecord:
         lease_attempt_id=None,
         last_outcome=move.outcome or task.last_outcome,
         result=move.result,
-        error_code=move.failure and move.failure.code,
-        error_message=move.failure and move.failure.message,
+        error_code=move.failure.code if move.failure else None,
+        error_message=move.failure.message if move.failure else None,
         completed_at=now if move.is_final else None,
         updated_at=now,
     )

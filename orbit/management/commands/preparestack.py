@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import time
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.apps import apps
@@ -12,10 +14,11 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
 ADMIN = "admin"
+GOOD_FOR = 60 * 86_400  # seconds; the tokens of init_dev live for 90 days
 
 
 class Command(BaseCommand):
-    """One process for three commands: each start of Django takes a second."""
+    """One process for four commands: each start of Django takes a second."""
 
     help = "Migrate, provide the administrator and the demo data; used by runstack."
 
@@ -39,17 +42,25 @@ class Command(BaseCommand):
             self.stderr.write(f"{ADMIN} exists already and keeps its other password")
 
     def is_known(self, file: Path) -> bool:
-        """Whether the file speaks of data that this database has."""
-        try:
-            namespace_id = UUID(json.loads(file.read_text())["namespace_id"])
-        except FileNotFoundError:
+        """Whether its tokens are still good and this database is the one it means."""
+        if not file.exists() or time.time() - file.stat().st_mtime > GOOD_FOR:
             return False
+        namespace_id = UUID(json.loads(file.read_text())["namespace_id"])
         namespaces = apps.get_model("tasks_app", "Namespace")
-        return namespaces.objects.filter(pk=namespace_id).exists()
+        return bool(namespaces.objects.filter(pk=namespace_id).exists())
 
     def make_demo(self, file: Path) -> None:
         """Make the data and keep what only this moment knows: the tokens' text."""
-        told = io.StringIO()
-        call_command("init_dev", recovery_access=True, json=True, stdout=told)
+        demo = self.told("init_dev", recovery_access=True)
+        jobs = self.told("init_jobs", queue_id=demo["queue_id"])
+        demo["tokens"] |= jobs["tokens"]
+        demo["jobs"] = jobs["jobs"]
         file.touch(mode=0o600)
-        file.write_text(told.getvalue())
+        file.write_text(json.dumps(demo))
+
+    def told(self, command: str, **options: object) -> dict[str, Any]:
+        """The JSON object that a command prints."""
+        output = io.StringIO()
+        call_command(command, json=True, stdout=output, **options)
+        found: dict[str, Any] = json.loads(output.getvalue())
+        return found

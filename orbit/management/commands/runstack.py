@@ -1,6 +1,7 @@
 """`manage.py runstack`: everything of Orbit on this machine, until Ctrl-C."""
 
 import sys
+from argparse import Namespace
 
 from django.core.management.base import BaseCommand, CommandParser
 
@@ -17,5 +18,4 @@ class Command(BaseCommand):
         run.add_arguments(parser)
 
     def handle(self, *_args: object, **options: object) -> None:
-        known = run.Options.__dataclass_fields__
-        sys.exit(run.run(run.Options(**{name: options[name] for name in known})))
+        sys.exit(run.run(run.Options.parsed(Namespace(**options))))

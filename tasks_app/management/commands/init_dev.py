@@ -30,7 +30,7 @@ RECOVERY_TOKENS = {
 
 
 class Command(BaseCommand):
-    """manage.py init_dev [--recovery-access] [--json]"""
+    """The command `init_dev`."""
 
     help = "Create a namespace, application, queue and tokens on any database."
 
@@ -50,17 +50,18 @@ class Command(BaseCommand):
         del args
         queue = _queue()
         wanted = TOKENS | (RECOVERY_TOKENS if options["recovery_access"] else {})
+        tokens = {name: _issue(name, wanted[name], queue) for name in wanted}
         demo = {
             "namespace_id": queue.namespace_id.hex,
             "application_id": queue.application_id.hex,
             "queue_id": queue.id.hex,
-            "tokens": {name: _issue(name, wanted[name], queue) for name in wanted},
+            "tokens": tokens,
         }
         if options["json"]:
             self.stdout.write(json.dumps(demo))
             return
         self.stdout.write(f"queue      {demo['queue_id']}")
-        for name, plaintext in demo["tokens"].items():
+        for name, plaintext in tokens.items():
             self.stdout.write(f"{name:10} {plaintext}")
         self.stdout.write("The tokens are shown only now: store them.")
 

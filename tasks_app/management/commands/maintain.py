@@ -7,7 +7,6 @@ every write is guarded and passes over what another one holds.
 import signal
 import threading
 from argparse import ArgumentParser
-from collections.abc import Callable
 
 import structlog
 from django.conf import settings
@@ -17,13 +16,14 @@ from django.db import DatabaseError, connection
 from tasks_app.actions.expire_tasks import expire_tasks
 from tasks_app.actions.promote_tasks import promote_tasks
 from tasks_app.actions.reap_leases import reap_leases
+from tasks_app.domain.maintenance import Pass, registered_passes
 
 BATCH = 200
 MAX_PAUSE_SECONDS = 10.0
 
 log = structlog.get_logger("orbit.maintenance")
 
-PASSES: dict[str, Callable[..., int]] = {
+PASSES: dict[str, Pass] = {
     "leases_reaped": reap_leases,
     "tasks_expired": expire_tasks,
     "tasks_promoted": promote_tasks,
@@ -31,7 +31,7 @@ PASSES: dict[str, Callable[..., int]] = {
 
 
 class Command(BaseCommand):
-    """manage.py maintain [--once]"""
+    """The command `maintain`."""
 
     help = "Reap lost leases, enforce deadlines, promote due tasks; until stopped."
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 def sweep() -> bool:
     """One pass of everything; answers whether a full batch suggests that more waits."""
     has_more = False
-    for name, act in PASSES.items():
+    for name, act in (PASSES | registered_passes()).items():
         count = act(limit=BATCH)
         if count:
             log.info(name, count=count)

@@ -67,7 +67,7 @@ receipt AS (
     SELECT %(namespace)s, %(operation)s, %(subject)s, decode(i.key_digest, 'hex'),
            decode(i.content_digest, 'hex'), i.id, i.receipt_audit_id, 'WAITING', 1, 0,
            %(now)s, %(now)s
-    FROM input i, quota WHERE quota.is_taken
+    FROM input i, quota WHERE quota.is_taken AND i.key_digest IS NOT NULL
     -- One order for all, so that two batches never wait for each other.
     ORDER BY i.key_digest
     ON CONFLICT (namespace_id, operation, subject_id, key_digest) DO NOTHING

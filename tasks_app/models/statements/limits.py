@@ -21,3 +21,12 @@ JOIN (VALUES ('QUEUE'), ('KEY')) AS k(kind)
 ON CONFLICT (attempt_id, kind) DO NOTHING
 RETURNING id
 """
+
+# The owner holds its own locks: it may not wait for who waits for them with this task.
+OPEN_GATE = """
+UPDATE tasks_task SET is_gated = false, updated_at = %(now)s
+WHERE id = (SELECT t.id FROM tasks_task t
+            WHERE t.id = %(task)s AND t.is_gated AND t.state = 'WAITING'
+            FOR UPDATE SKIP LOCKED)
+RETURNING id
+"""

@@ -1,4 +1,4 @@
-"""The one writer of later states: task, attempt, permits, quota, receipt, audit, event."""
+"""The one writer of later states, with all that belongs to a move."""
 
 from tasks_app.models.statements.quota import PREFERENCE
 

@@ -5,8 +5,8 @@ at every commit because units only move inside transactions. Locks on shares are
 after those on tasks, an application's before a queue's.
 """
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -14,6 +14,7 @@ from django.db import transaction
 from tasks_app.models.statements.run import as_json, rows
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 SHARES = 16
 
@@ -81,17 +82,24 @@ class SharesBusy(Exception):
     """No share could be had without waiting; begin again, patiently."""
 
 
-def patiently(write: Callable[[bool], T]) -> T:
+class Write(Protocol[T_co]):
+    """A write that can wait for shares."""
+
+    def __call__(self, *, is_patient: bool) -> T_co:
+        """Write, within the caller's transaction."""
+
+
+def patiently(write: Write[T]) -> T:
     """Run `write` in a durable transaction; again, willing to wait, if shares are busy.
 
-    `write` gets False the first time and True when it must wait for shares.
+    `is_patient` is False the first time and True when it must wait for shares.
     """
     try:
         with transaction.atomic(durable=True):
-            return write(False)
+            return write(is_patient=False)
     except SharesBusy:
         with transaction.atomic(durable=True):
-            return write(True)
+            return write(is_patient=True)
 
 
 def lock_own_shares(*, applications: Iterable[UUID], queues: Iterable[UUID]) -> None:

@@ -127,3 +127,19 @@ audited AS (
 )
 SELECT count(*) FROM requested
 """
+
+STANDINGS = """
+SELECT t.id, t.state, t.revision, t.attempt_count, t.is_gated, t.created_at,
+       (SELECT min(a.started_at) FROM tasks_attempt a WHERE a.task_id = t.id),
+       t.completed_at
+FROM tasks_task t WHERE t.id = ANY(%(tasks)s)
+"""
+
+# A paused queue gives nothing out, so nothing of it is overdue.
+UNCLAIMED = """
+SELECT t.owner_id FROM tasks_task t JOIN tasks_queue q ON q.id = t.queue_id
+WHERE t.state = 'WAITING' AND t.owner_kind = 'SCHEDULE' AND NOT t.is_gated
+  AND t.due_at < clock_timestamp() - make_interval(secs => %(overdue_ms)s / 1000.0)
+  AND NOT q.is_paused
+ORDER BY t.due_at LIMIT %(limit)s
+"""

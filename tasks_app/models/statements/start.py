@@ -3,14 +3,17 @@
 from tasks_app.models.record import TASK_COLUMNS
 
 # A shared advisory lock lets a change of limits wait for the claims under way.
-GATE = """
-SELECT q.namespace_id, q.is_paused OR NOT a.is_enabled, q.max_concurrency,
+_GATE = """
+SELECT q.id, q.namespace_id, q.is_paused OR NOT a.is_enabled, q.max_concurrency,
        q.rate_per_second, q.key_concurrency, q.lease_ms,
        pg_try_advisory_xact_lock_shared(hashtextextended(q.id::text, 0)),
        clock_timestamp(), q.xmin::text
 FROM tasks_queue q JOIN tasks_application a ON a.id = q.application_id
-WHERE q.id = %(queue)s
 """
+GATE = _GATE + "WHERE q.id = %(queue)s"
+GATE_OF_TASK = _GATE + (
+    "WHERE q.id = (SELECT t.queue_id FROM tasks_task t WHERE t.id = %(task)s)"
+)
 
 # Limited queues are claimed by one at a time; whoever comes second gets nothing now.
 LOCK_THROTTLE = """
@@ -32,7 +35,10 @@ CANDIDATES = f"""
 SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_gated
-  AND t.deadline_at > %(now)s
+  -- What a schedule owns is run by the scheduler's own workers.
+  AND t.owner_kind <> 'SCHEDULE'
+  -- Written so that no other index but the claim's, which gives the order, fits.
+  AND t.deadline_at - %(now)s > interval '0'
   -- Nothing, if the limits changed after they were read and before they were kept.
   AND (SELECT q.xmin FROM tasks_queue q
        WHERE q.id = %(queue)s) = %(version)s::text::xid
@@ -49,12 +55,27 @@ LIMIT %(limit)s
 FOR UPDATE SKIP LOCKED
 """
 
+CANDIDATE = f"""
+SELECT {TASK_COLUMNS}
+FROM tasks_task t
+WHERE t.id = %(task)s AND t.queue_id = %(queue)s AND t.state = 'WAITING'
+  AND t.due_at <= %(now)s AND NOT t.is_gated AND t.deadline_at > %(now)s
+  AND (SELECT q.xmin FROM tasks_queue q
+       WHERE q.id = %(queue)s) = %(version)s::text::xid
+  AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
+       OR t.attempt_count > 0)
+  AND (%(busy_keys)s::json IS NULL OR t.concurrency_key IS NULL OR NOT EXISTS (
+       SELECT FROM json_array_elements_text(%(busy_keys)s::json) AS b(key)
+       WHERE b.key = t.concurrency_key))
+FOR UPDATE SKIP LOCKED
+"""
+
 START = """
 WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(attempts)s::json) AS i(
         task_id uuid, from_revision bigint, attempt_id uuid, token_hash text,
-        lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean, takes_key boolean, audit_id uuid,
-        operation_id uuid, before text, after text)
+        lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean,
+        takes_key boolean, audit_id uuid, operation_id uuid, before text, after text)
 ),
 started AS (
     UPDATE tasks_task t SET
@@ -70,8 +91,8 @@ started AS (
 attempts AS (
     INSERT INTO tasks_attempt (
         id, namespace_id, task_id, queue_id, number, lease_seq, lease_token_hash,
-        lease_ms, lease_expires_at, expires_by, worker_id, worker_name, worker_instance_id,
-        outcome, started_at)
+        lease_ms, lease_expires_at, expires_by, worker_id, worker_name,
+        worker_instance_id, outcome, started_at)
     SELECT s.attempt_id, s.namespace_id, s.id, %(queue)s, s.attempt_count,
            s.lease_seq, decode(s.token_hash, 'hex'), %(lease_ms)s, s.lease_expires_at,
            s.expires_by, %(actor)s, %(worker_name)s, %(worker_instance)s, 'ACTIVE',

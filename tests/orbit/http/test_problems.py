@@ -189,7 +189,7 @@ def test_an_api_writes_its_problems_in_its_own_shape(client, monkeypatch):
     def shape(_request, refusal: Refusal, status):
         return {"code": status, "message": refusal.code.lower()}
 
-    monkeypatch.setattr(problems, "_shapes", dict(problems._shapes))  # noqa: SLF001
+    monkeypatch.setattr(problems, "_shapes", dict(problems._shapes))
     problems.answer_problems(prefix="/openapi", shape=shape)
     response = client.get("/openapi/v1/none")
     assert json.loads(response.content) == {"code": 404, "message": "not_found"}

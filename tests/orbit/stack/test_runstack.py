@@ -124,7 +124,7 @@ def test_stopping_leaves_nothing_and_the_next_start_knows_the_same_tokens(own_st
 
     assert own_stack.stop() == 0
     assert not running(family)
-    assert own_stack.described is None
+    assert not (own_stack.state_dir / "stack.json").exists()
     own_stack.start()
 
     assert own_stack.described["demo"] == first["demo"]

@@ -17,11 +17,10 @@ class LittleStack:
 
     def __init__(self, directory):
         self.directory = directory
-        self.popen = None
 
     def start(self):
         (self.directory / "stack.json").unlink(missing_ok=True)
-        self.popen = self.launch()
+        self.popen: subprocess.Popen[str] = self.launch()
         eventually((self.directory / "stack.json").exists)
         return self
 

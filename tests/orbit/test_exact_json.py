@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit.errors import Invalid
-from orbit.http.exact_json import BODY_LIMIT, canonical, check, decode, digest, encode
+from orbit.exact_json import canonical, check, decode, digest, encode
+from orbit.http.exact_json import BODY_LIMIT
 
 EXACT = (
     "9007199254740993",

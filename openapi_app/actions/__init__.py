@@ -1,0 +1,1 @@
+"""What can be done with jobs: one file, one function, one transaction each."""

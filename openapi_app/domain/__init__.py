@@ -1,0 +1,1 @@
+"""The rules of jobs and executions: plain Python, no Django, no clock."""

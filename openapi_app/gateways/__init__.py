@@ -1,0 +1,1 @@
+"""The ways out: Redis and the broker."""

@@ -1,0 +1,76 @@
+"""A transfer whose effect Orbit cannot see: two lines in a ledger file.
+
+Each line is on disk before the next step. A worker killed between them leaves a half
+transfer, which a person can see in the file, and an execution that needs review.
+"""
+
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+from django.conf import settings
+
+from openapi_app.domain.handlers import Context, RetryableError, job_handler
+from orbit.exact_json import encode
+
+
+class Transfer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """What to move; numbers stay the text they were written as.
+
+    Without a sequence the execution's id tells its two lines from all others.
+    """
+
+    source: str = msgspec.field(name="from")
+    target: str = msgspec.field(name="to")
+    amount: msgspec.Raw
+    sequence: msgspec.Raw | None = None
+    sleep_ms: int = 0
+
+
+@job_handler("ledger.transfer", parameters=Transfer)
+def transfer(context: Context, asked: Transfer) -> object:
+    """Write the debit, wait as asked, write the credit."""
+    if not settings.LEDGER:
+        raise RetryableError("This worker has no ledger: set ORBIT_LEDGER.")
+    _check(asked.amount)
+    context.check()
+    _append(_entry("debit", asked.source, asked, context))
+    context.stopped.wait(asked.sleep_ms / 1_000)
+    context.check()
+    _append(_entry("credit", asked.target, asked, context))
+    return {
+        "sequence": _sequence(asked, context),
+        "amount": asked.amount,
+        "entries": 2,
+    }
+
+
+def _check(amount: msgspec.Raw) -> None:
+    value = msgspec.json.decode(bytes(amount), type=Decimal, strict=False)
+    if not value.is_finite() or value <= 0:
+        raise ValueError("The amount is not a number above zero.")
+
+
+def _entry(
+    side: str, account: str, asked: Transfer, context: Context
+) -> dict[str, object]:
+    return {
+        "side": side,
+        "account": account,
+        "amount": asked.amount,
+        "sequence": _sequence(asked, context),
+        "execution_id": context.execution_id,
+        "attempt_number": context.attempt_number,
+    }
+
+
+def _sequence(asked: Transfer, context: Context) -> object:
+    return context.execution_id if asked.sequence is None else asked.sequence
+
+
+def _append(entry: dict[str, object]) -> None:
+    with Path(settings.LEDGER).open("ab") as file:
+        file.write(encode(entry) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,75 @@
+"""What jobs do when the engine calls: owners of tasks, and passes of maintenance."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+
+from openapi_app.actions.advance_jobs import advance_jobs
+from openapi_app.actions.fire_job import fire_job
+from openapi_app.actions.release_turn import release_turn
+from openapi_app.gateways.celery import send_execution
+from openapi_app.models.turns import keep_jobs_of
+from openapi_app.queries import due_jobs, owns_task, stuck_jobs
+from orbit.errors import Refusal
+from tasks_app.public import Settled
+
+log = structlog.get_logger("openapi_app.schedule")
+
+
+class ExecutionOwner:
+    """Speaks for the tasks of executions at the engine's door."""
+
+    def refuse_review(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
+        """Refused unless the execution and its job vouch for the task."""
+        if owner_id is None or not owns_task(execution_id=owner_id, task_id=task_id):
+            return "No execution of a job vouches for this task; nothing was changed."
+        return None
+
+    def refuse_retry(self, *, task_id: UUID, owner_id: UUID | None) -> str | None:
+        """Always refused: an execution has one task."""
+        del task_id, owner_id
+        return "Run the job again: it creates a new execution."
+
+    def before_settling(self, owner_ids: Sequence[UUID]) -> None:
+        """Jobs are locked before quota, as when an execution is started."""
+        keep_jobs_of(owner_ids)
+
+    def on_settled(self, settled: Sequence[Settled]) -> None:
+        """Serial jobs go on; the executions let through are sent after the commit."""
+        opened = advance_jobs(settled=[task.owner_id for task in settled])
+        if opened:
+            transaction.on_commit(lambda: _send(opened), robust=True)
+
+
+def fire_due_jobs(*, limit: int) -> int:
+    """Fire up to `limit` jobs whose nominal time has come: a maintenance pass.
+
+    The scheduler usually was here first. What cannot start now stays due.
+    """
+    fired = 0
+    for job_id in due_jobs(limit=limit):
+        try:
+            execution = fire_job(job_id=job_id)
+        except Refusal as refusal:
+            log.warning("job_not_fired", job_id=job_id.hex, code=refusal.code)
+            continue
+        fired += 1
+        if execution is not None and execution.can_run_now:
+            send_execution(execution.id)
+    return fired
+
+
+def release_turns(*, limit: int) -> int:
+    """Let up to `limit` serial jobs go on that were passed over: a maintenance pass."""
+    opened: list[UUID] = []
+    for job_id in stuck_jobs(limit=limit):
+        opened += release_turn(job_id=job_id)
+    _send(opened)
+    return len(opened)
+
+
+def _send(execution_ids: Sequence[UUID]) -> None:
+    for execution_id in execution_ids:
+        send_execution(execution_id)

@@ -1,0 +1,162 @@
+"""An execution from its message to its end, with a real worker and a real broker."""
+
+import json
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+
+from openapi_app.gateways.celery import RUN_EXECUTION, send_execution
+from openapi_app.workers import resend_lost
+from orbit.ids import new_id
+from tests.live import eventually
+from tests.openapi_app.celery.builders import (
+    attempts_of,
+    maintain,
+    messages_in,
+    settled,
+    task_of,
+)
+
+pytestmark = pytest.mark.usefixtures("shared_worker")
+
+
+def test_an_accepted_execution_succeeds(bench):
+    execution_id = bench.start()
+    task = settled(execution_id)
+    assert task.state == "SUCCEEDED"
+    assert json.loads(task.result) == {"attempt": 1}
+    assert bench.lines() == [f"begin {execution_id.hex} 1", f"end {execution_id.hex} 1"]
+
+
+def test_many_executions_run_once_each(bench):
+    job = bench.job()
+    started = [bench.accept(job) for _ in range(30)]
+    for execution_id in started:
+        assert send_execution(execution_id)
+    assert {settled(it).state for it in started} == {"SUCCEEDED"}
+    ends = [line for line in bench.lines() if line.startswith("end")]
+    assert sorted(ends) == sorted(f"end {it.hex} 1" for it in started)
+
+
+def test_a_message_for_nothing_does_no_harm(bench):
+    assert send_execution(new_id())
+    assert settled(bench.start()).state == "SUCCEEDED"
+
+
+def test_a_handler_that_raises_fails_and_says_why(bench, shared_worker):
+    execution_id = bench.start("test.raises", parameters={"secret": "hunter2hunter2"})
+    task = settled(execution_id)
+    assert (task.state, task.error_code) == ("FAILED", "ValueError")
+    assert task.error_message.startswith("cannot go on with hunter2hunter2 (handlers.")
+    assert bench.lines() == ["raising"]
+    assert "hunter2hunter2" not in shared_worker.text()
+    assert "test.raises" not in shared_worker.text()
+
+
+def test_a_handler_that_may_be_replayed_is_tried_again_after_an_error(bench):
+    execution_id = bench.start(
+        "test.raises", recovery_safety="REPLAY_SAFE", max_attempts=3
+    )
+    assert settled(execution_id).state == "FAILED"
+    assert bench.lines() == ["raising"] * 3
+
+
+def test_a_retryable_error_is_tried_again_when_it_is_due(bench):
+    execution_id = bench.start(
+        "test.fails_once", max_attempts=2, initial_delay_ms=300, max_delay_ms=300
+    )
+    assert settled(execution_id, maintained=True).state == "SUCCEEDED"
+    assert bench.lines() == ["attempt 1", "attempt 2"]
+
+
+def test_a_handler_that_does_not_know_needs_review(bench):
+    task = settled(bench.start("test.unsure", max_attempts=3))
+    assert (task.state, task.error_code) == ("NEEDS_REVIEW", "OutcomeUnknown")
+
+
+def test_a_result_that_is_too_large_fails(bench):
+    task = settled(bench.start("test.large"))
+    assert (task.state, task.error_code) == ("FAILED", "RESULT_TOO_LARGE")
+
+
+def test_a_result_that_is_not_json_fails(bench):
+    task = settled(bench.start("test.not_json"))
+    assert (task.state, task.error_code) == ("FAILED", "RESULT_NOT_JSON")
+
+
+def test_an_unknown_handler_fails(bench):
+    task = settled(bench.start("test.nobody_wrote_it"))
+    assert (task.state, task.error_code) == ("FAILED", "HANDLER_UNKNOWN")
+
+
+def test_parameters_that_do_not_fit_fail_before_the_handler_runs(bench):
+    task = settled(bench.start(parameters={"colour": "red"}))
+    assert (task.state, task.error_code) == ("FAILED", "PARAMETERS_INVALID")
+    assert bench.lines() == []
+
+
+def test_heartbeats_keep_a_handler_alive_that_runs_longer_than_its_lease(bench):
+    execution_id = bench.start(parameters={"sleep_ms": 3_000})
+    assert settled(execution_id, maintained=True).state == "SUCCEEDED"
+    assert len(attempts_of(execution_id)) == 1
+
+
+def test_a_handler_past_its_time_is_stopped_and_needs_review(bench):
+    execution_id = bench.start(
+        attempt_timeout_ms=1_000, max_attempts=3, parameters={"sleep_ms": 20_000}
+    )
+    task = settled(execution_id, within=10)
+    assert (task.state, task.error_code) == ("NEEDS_REVIEW", "HANDLER_STOPPED")
+    assert bench.lines() == [f"begin {execution_id.hex} 1"]
+
+
+def test_a_replayable_handler_past_its_time_runs_again_while_it_may(bench):
+    execution_id = bench.start(
+        attempt_timeout_ms=800,
+        max_attempts=2,
+        recovery_safety="REPLAY_SAFE",
+        parameters={"sleep_ms": 20_000},
+    )
+    assert settled(execution_id, within=15).state == "NEEDS_REVIEW"
+    assert bench.lines() == [f"begin {execution_id.hex} {n}" for n in (1, 2)]
+
+
+def test_a_rolled_back_execution_sends_nothing(bench):
+    job = bench.job()
+
+    def refused():
+        with transaction.atomic():
+            transaction.on_commit(lambda: send_execution(job.id))
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        refused()
+    assert messages_in(settings.CELERY_BROKER_URL) == []
+
+
+def test_what_is_not_taken_is_sent_again_less_and_less_often(bench):
+    execution_id = bench.accept(bench.job())
+    assert resend_lost(limit=10) == 0  # accepted just now
+    eventually(lambda: resend_lost(limit=10) == 1, within=5)
+    assert resend_lost(limit=10) == 0
+    assert settled(execution_id).state == "SUCCEEDED"
+
+
+def test_maintenance_sends_what_was_never_sent(bench):
+    execution_id = bench.accept(bench.job())
+    assert settled(execution_id, maintained=True).state == "SUCCEEDED"
+    maintain()
+    assert task_of(execution_id).attempt_count == 1
+
+
+def test_the_message_carries_the_id_and_nothing_else(bench, broker):
+    execution_id = bench.start(parameters={"secret": "hunter2hunter2"})
+    (message,) = messages_in(broker.url())
+    headers = message["headers"]
+    assert headers["task"] == RUN_EXECUTION
+    assert headers["id"] == execution_id.hex
+    assert "hunter2" not in json.dumps(message)
+    assert "test.traced" not in json.dumps(message)
+    assert headers["kwargsrepr"] == "{}"
+    assert headers["argsrepr"] == f"('{execution_id.hex}',)"

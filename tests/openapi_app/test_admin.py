@@ -206,7 +206,7 @@ def test_run_now_starts_an_execution_in_the_name_of_the_person(ada, sent):
     assert sent == [execution.id]
     assert execution.id.hex in answer.content.decode()
     user = get_user_model().objects.get()
-    audit = OperationAudit.objects.get(task_id=execution.task_id)
+    audit = OperationAudit.objects.get(task_id=task_of(execution).id)
     assert (audit.actor_kind, audit.actor_id.int) == ("USER", user.pk)
 
 

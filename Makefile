@@ -1,5 +1,5 @@
 # make run   everything on http://127.0.0.1:8000    make test  everything that must hold
-# make setup the shared first half of both          make lock fmt bench clean
+# make setup the shared first half of both          make lock fmt bench story openapi clean
 
 SHELL := /bin/sh
 VENV  := .venv
@@ -8,11 +8,11 @@ STAMP := $(VENV)/.complete
 ARGS  ?=
 JOBS  ?= 2
 
-.PHONY: setup run test static suite chromium lock fmt bench clean
+.PHONY: setup run test static suite chromium lock fmt bench clean story openapi
 
 setup: $(STAMP)
 
-$(STAMP): requirements.lock $(wildcard sdk/pyproject.toml)
+$(STAMP): requirements.lock sdk/pyproject.toml
 	@set -e; python="$(PYTHON)"; \
 	for name in $$python python3 python3.13 python3.12 python3.11 python3.14; do \
 	  if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
@@ -27,10 +27,9 @@ $(STAMP): requirements.lock $(wildcard sdk/pyproject.toml)
 	@# Compiling every file takes longer than the rest; Python compiles what it imports.
 	@$(PY) -m pip install -qq --no-compile --no-input --disable-pip-version-check \
 	  --require-hashes -r requirements.lock
-	@if [ -f sdk/pyproject.toml ]; then \
-	  echo "setup: installing the SDK from ./sdk"; \
-	  $(PY) -m pip install -qq --no-compile --no-input --disable-pip-version-check \
-	    --no-deps --no-build-isolation --no-index --editable ./sdk; fi
+	@echo "setup: installing the SDK from ./sdk"
+	@$(PY) -m pip install -qq --no-compile --no-input --disable-pip-version-check \
+	  --no-deps --no-build-isolation --no-index --editable ./sdk
 	@touch $@
 	@echo "setup: done"
 
@@ -60,11 +59,11 @@ static: setup
 # Without a browser the other tests run all the same, but never under CI=true.
 suite: setup
 	@if chromium=$$($(PY) -m tests.chromium); then \
-	  ORBIT_CHROMIUM="$$chromium" $(PY) -m pytest -n $(JOBS) $(ARGS); \
+	  ORBIT_CHROMIUM="$$chromium" $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS); \
 	elif [ "$$CI" = true ]; then \
 	  echo "test: no Chromium, so the browser tests cannot run" >&2; exit 1; \
 	else \
-	  $(PY) -m pytest -n $(JOBS) -m "not browser" $(ARGS) && \
+	  $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not browser" $(ARGS) && \
 	  echo "test: NO CHROMIUM: THE BROWSER TESTS DID NOT RUN" >&2; \
 	fi
 
@@ -85,6 +84,15 @@ lock: setup
 
 fmt: setup
 	@$(PY) -m ruff check --quiet --fix . ; $(PY) -m ruff format .
+
+# What happens to a transfer whose worker dies; needs `make run` in another terminal.
+story: setup
+	@docs/recovery-story.sh $(ARGS)
+
+openapi: setup
+	@$(PRODUCTION) $(PY) manage.py spectacular --validate --fail-on-warn \
+	  --custom-settings tasks_app.api.document.SETTINGS \
+	  --file docs/openapi/tasks-v1.yaml
 
 bench: setup
 	@$(PY) -m bench $(ARGS)

@@ -84,6 +84,11 @@ def decode(body: bytes, shape: type[T]) -> T:
     an unknown or a missing one.
     """
     check(body)
+    return decode_checked(body, shape)
+
+
+def decode_checked(body: bytes, shape: type[T]) -> T:
+    """As `decode`, of bytes that `check` has passed already."""
     try:
         return msgspec.json.decode(body, type=shape)
     except msgspec.ValidationError as error:

@@ -207,6 +207,18 @@ SPECTACULAR_SETTINGS = {
 # --- Tokens
 TOKEN_MAX_LIFETIME_DAYS = env.integer("ORBIT_TOKEN_MAX_LIFETIME_DAYS", 365, low=1)
 
+# --- The open job API, calls a minute; a token may have limits of its own
+OPEN_JOBS_READS_PER_MINUTE = env.integer("ORBIT_OPEN_JOBS_READS_PER_MINUTE", 120, low=1)
+OPEN_JOBS_TRIGGERS_PER_MINUTE = env.integer(
+    "ORBIT_OPEN_JOBS_TRIGGERS_PER_MINUTE", 20, low=1
+)
+# Failed authentications of one address; they never count against a token.
+OPEN_JOBS_FAILURES_PER_MINUTE = env.integer(
+    "ORBIT_OPEN_JOBS_FAILURES_PER_MINUTE", 100, low=1
+)
+# Calls that may wait for an execution at once, in each process.
+OPEN_JOBS_MAX_WAITING = env.integer("ORBIT_OPEN_JOBS_MAX_WAITING", 4)
+
 # --- The engine
 MAINTENANCE_INTERVAL_MS = env.integer(
     "ORBIT_MAINTENANCE_INTERVAL_MS", 500, low=50, high=60_000

@@ -14,5 +14,6 @@ urlpatterns = [
     path("livez", health.livez),
     path("readyz", health.readyz),
     path("v1/", include("tasks_app.api.urls")),
+    path("openapi/v1/", include("openapi_app.api.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,7 @@ class LiveStack:
     """A running `manage.py runstack`; its output is in `log`."""
 
     def __init__(self, *arguments, **variables):
-        self.state_dir = Path(tempfile.mkdtemp(prefix="orbit-test-"))
+        self.state_dir = SESSION.directory()
         self.log = self.state_dir / "output.log"
         self.arguments = ("--state-dir", str(self.state_dir), *arguments)
         self.variables = variables

@@ -34,13 +34,27 @@ class Session:
     def __init__(self) -> None:
         self.instance = f"tests.{secrets.token_hex(8)}"
         self.warden: subprocess.Popen[bytes] | None = None
+        self.scratch: Path | None = None
         self.servers: list[RunningServer] = []
 
     def guarded(self) -> str:
         """The mark for a process that must not outlive this one."""
-        if self.warden is None:
-            self.warden = warden.appoint(self.instance)
+        self.appoint()
         return self.instance
+
+    def directory(self) -> Path:
+        """A new directory that is gone after the session, however that ends."""
+        return Path(tempfile.mkdtemp(dir=self.appoint()))
+
+    def appoint(self) -> Path:
+        """Have a warden; answers the directory that it deletes."""
+        if self.scratch is None:
+            # Not below pytest's own directory: PostgreSQL's account cannot get there,
+            # and a Unix socket needs a short path.
+            self.scratch = Path(tempfile.mkdtemp(prefix="orbit-test-"))
+            self.scratch.chmod(0o711)
+            self.warden = warden.appoint(self.instance, scratch=self.scratch)
+        return self.scratch
 
     def end(self) -> None:
         """End every server and process, and remove their files."""
@@ -49,7 +63,7 @@ class Session:
         self.servers.clear()
         if self.warden:
             warden.dismiss(self.warden)
-            self.warden = None
+            self.warden = self.scratch = None
 
 
 SESSION = Session()
@@ -59,9 +73,7 @@ class RunningServer:
     """One server process that a test may freeze, kill, stop and start again."""
 
     def __init__(self) -> None:
-        # Not below pytest's own directory: PostgreSQL's account cannot get there,
-        # and a Unix socket needs a short path.
-        self.directory = Path(tempfile.mkdtemp(prefix="orbit-test-"))
+        self.directory = SESSION.directory()
         self.process: Process | None = None
         SESSION.servers.append(self)
 

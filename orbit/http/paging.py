@@ -46,16 +46,27 @@ def read_query(
 
 
 def read_limit(
-    query: Mapping[str, str], *, default: int = DEFAULT_LIMIT, maximum: int = MAX_LIMIT
+    query: Mapping[str, str],
+    *,
+    name: str = "limit",
+    default: int = DEFAULT_LIMIT,
+    maximum: int = MAX_LIMIT,
 ) -> int:
-    """`limit` as a whole number, 1 to `maximum`; raises Invalid."""
-    written = query.get("limit")
+    """The parameter `name` as a whole number, 1 to `maximum`; raises Invalid."""
+    return read_whole(query, name=name, default=default, low=1, high=maximum)
+
+
+def read_whole(
+    query: Mapping[str, str], *, name: str, default: int, low: int, high: int
+) -> int:
+    """The parameter `name` as a whole number, `low` to `high`; raises Invalid."""
+    written = query.get(name)
     if written is None:
         return default
     is_number = written.isascii() and written.isdecimal() and len(written) < 10  # noqa: PLR2004
-    if not is_number or not 1 <= int(written) <= maximum:
+    if not is_number or not low <= int(written) <= high:
         raise Invalid(
-            f"`limit` must be a whole number from 1 to {maximum}.", field="limit"
+            f"`{name}` must be a whole number from {low} to {high}.", field=name
         )
     return int(written)
 

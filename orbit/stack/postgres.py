@@ -48,6 +48,9 @@ FAST: Mapping[str, str] = {  # for tests: a crash of the machine may lose everyt
 }
 
 
+SOCKET_PORT = 5432
+
+
 @dataclass(frozen=True, kw_only=True)
 class Postgres:
     """A PostgreSQL 18 on a Unix socket, or on 127.0.0.1 where its path is too long."""
@@ -91,7 +94,7 @@ class Postgres:
         settings = {
             **self.settings,
             "listen_addresses": LOOPBACK if self.port else "",
-            "port": str(self.port or 5432),
+            "port": str(self.port or SOCKET_PORT),
             "unix_socket_directories": "" if self.port else str(self.home),
         }
         pairs = [f"{name}={value}" for name, value in settings.items()]
@@ -111,7 +114,8 @@ class Postgres:
         who = f"{quote(user)}:{quote(password)}"
         if self.port:
             return f"postgresql://{who}@{LOOPBACK}:{self.port}/{quote(database)}"
-        where = urlencode({"host": str(self.home)}, safe="/")
+        # The port is said too, lest a PGPORT of the caller's be taken for it.
+        where = urlencode({"host": str(self.home), "port": SOCKET_PORT}, safe="/")
         return f"postgresql://{who}@/{quote(database)}?{where}"
 
     def superuser_url(self, database: str = "postgres") -> str:

@@ -227,7 +227,10 @@ def _wait_for_web(listener: socket.socket, web: Child) -> None:
     host, port = listener.getsockname()
     end = time.monotonic() + WEB_PATIENCE
     while not _answers(host, port):
-        if web.process.exit_code() is not None or time.monotonic() > end:
+        code = web.process.exit_code()
+        if code is not None:
+            raise StackFailure(f"The web process ended with exit code {code}.")
+        if time.monotonic() > end:
             raise StackFailure("The web process does not answer; see its lines above.")
         time.sleep(0.05)
 

@@ -5,18 +5,25 @@ the kernel closes it however the supervisor ends.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from orbit.stack.processes import CHECKOUT, end_marked, python
 
 PATIENCE = 5.0
 
 
-def appoint(instance: str) -> subprocess.Popen[bytes]:
-    """A warden for the processes with this mark; close its stdin to let it act."""
+def appoint(instance: str, *, scratch: Path | None = None) -> subprocess.Popen[bytes]:
+    """A warden for the processes with this mark; close its stdin to let it act.
+
+    A scratch directory is deleted after them.
+    """
     return subprocess.Popen(
-        python("-m", "orbit.stack.warden", instance),
+        python(
+            "-m", "orbit.stack.warden", instance, *([str(scratch)] if scratch else [])
+        ),
         cwd=CHECKOUT,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -37,7 +44,10 @@ def main() -> None:
     """Wait for the end of standard input, then end the marked processes."""
     while os.read(0, 1024):
         pass
-    end_marked(sys.argv[1], patience=PATIENCE)
+    instance, *scratch = sys.argv[1:]
+    end_marked(instance, patience=PATIENCE)
+    for directory in scratch:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from msgspec import UNSET
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import ClaimTasks
 from tasks_app.domain.errors import QueueNotFound
@@ -48,6 +48,7 @@ class _Gate:
     limits: Limits
     lease_ms: int
     now: datetime
+    version: str
 
 
 def claim_tasks(
@@ -96,7 +97,8 @@ def _pass_gate(
     found = rows(statement, {"queue": queue_id, "task": task_id})
     if not found or not reach.covers(namespace_id=found[0][1], queue_id=found[0][0]):
         raise QueueNotFound
-    queue, _, is_shut, slots, rate, per_key, lease_ms, is_open, now = found[0]
+    queue, _, *settings, is_open, now, version = found[0]
+    is_shut, slots, rate, per_key, lease_ms = settings
     if is_shut or not is_open:
         return None
     return _Gate(
@@ -104,6 +106,7 @@ def _pass_gate(
         limits=Limits(slots=slots, rate_per_second=rate, per_key=per_key),
         lease_ms=lease_ms if command.lease_ms is UNSET else command.lease_ms,
         now=now,
+        version=version,
     )
 
 
@@ -150,6 +153,7 @@ def _candidates(
                 "queue": gate.queue_id,
                 "task": task_id,
                 "now": gate.now,
+                "version": gate.version,
                 "handlers": handlers,
                 "busy_keys": as_json(room.busy_keys) if room.busy_keys else None,
                 "limit": room.window,
@@ -218,8 +222,8 @@ def _row(entry: Assignment, gate: _Gate) -> dict[str, Any]:
         "takes_slot": gate.limits.slots is not None,
         "takes_key": gate.limits.per_key is not None
         and task.concurrency_key is not None,
-        "audit_id": new_id(),
-        "operation_id": new_id(),
+        "audit_id": new_hex_id(),
+        "operation_id": new_hex_id(),
         "before": picture(State.WAITING, task.revision - 1),
         "after": picture(
             State.RUNNING,

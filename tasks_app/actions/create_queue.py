@@ -22,6 +22,7 @@ def create_queue(
             namespace_id=application.namespace_id,
             application=application,
             name=name,
+            is_paused=limits.is_paused,
             max_outstanding=limits.max_outstanding,
             max_concurrency=limits.max_concurrency,
             rate_per_second=limits.rate_per_second,

@@ -21,7 +21,6 @@ from tasks_app.domain.errors import (
 from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.timing import parse_moment, window
 from tasks_app.models.acceptance import (
-    KeyRace,
     NewTask,
     Place,
     accepted_record,
@@ -33,11 +32,13 @@ from tasks_app.models.replay import (
     replay_all,
     stored_receipt,
 )
-from tasks_app.models.statements.quota import patiently, take_under_lock
+from tasks_app.models.statements.quota import (
+    lock_all_shares,
+    patiently,
+    take_under_lock,
+)
 from tasks_app.models.statements.read import QUEUE
 from tasks_app.models.statements.run import rows
-
-KEY_RACES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,20 +94,15 @@ def _rounds(submissions: Sequence[Submission]) -> Iterator[tuple[UUID, list[int]
 def _answer_round(
     submissions: Sequence[Submission], *, queue_id: UUID, actor: Actor, reach: Reach
 ) -> list[Answered | Refusal]:
-    for _ in range(KEY_RACES):
-        try:
-            return patiently(
-                lambda is_patient: _submit(
-                    submissions,
-                    queue_id=queue_id,
-                    actor=actor,
-                    reach=reach,
-                    is_patient=is_patient,
-                )
-            )
-        except KeyRace:
-            continue
-    raise KeyRace
+    return patiently(
+        lambda is_patient: _submit(
+            submissions,
+            queue_id=queue_id,
+            actor=actor,
+            reach=reach,
+            is_patient=is_patient,
+        )
+    )
 
 
 def _submit(
@@ -117,6 +113,9 @@ def _submit(
     reach: Reach,
     is_patient: bool,
 ) -> list[Answered | Refusal]:
+    if is_patient:
+        # Whoever uses a key holds a share: what is seen from here on stays so.
+        lock_all_shares(queue=queue_id)
     desk = _open_desk(submissions, queue_id=queue_id, reach=reach)
     if isinstance(desk, Refusal):
         return [desk] * len(submissions)

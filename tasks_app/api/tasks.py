@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from orbit.errors import Refusal
-from orbit.exact_json import canonical, decode
+from orbit.exact_json import canonical, decode_checked
 from orbit.http.envelope import answer
 from orbit.http.paging import Cursor, page, read_limit
 from orbit.ids import parse_id
@@ -125,7 +125,7 @@ class TaskBatch(TaskAPIView):
 
     def _read(self, index: int, raw: bytes) -> Submission | Refusal:
         try:
-            command = decode(raw, BatchedTask)
+            command = decode_checked(raw, BatchedTask)
             if command.gated or command.owner is not msgspec.UNSET:
                 self.require(OWN_SCOPE)
             identity = identify(

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.urls import path, register_converter
 
-from tasks_app.api import events, recovery, tasks, work
+from tasks_app.api import document, events, recovery, tasks, work
 
 
 class HexId:
@@ -44,4 +44,5 @@ urlpatterns = [
     path("attempts/<hexid:attempt_id>:unknown", work.AttemptUnknown.as_view()),
     path("attempts/<hexid:attempt_id>:cancelled", work.AttemptCancelled.as_view()),
     path("events", events.EventFeed.as_view()),
+    path("openapi.json", document.OpenAPIDocument.as_view()),
 ]

@@ -6,9 +6,10 @@ import structlog
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from orbit.exact_json import canonical, decode
+from orbit.exact_json import canonical, decode_checked
 from orbit.http.paging import Cursor, read_query
 from tasks_app.api.authentication import TaskTokenAuthentication
+from tasks_app.api.described import Described
 from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.errors import InvalidField, MissingScope
 from tasks_app.domain.idempotency import KEY_FIELD, Identity, identify
@@ -23,6 +24,7 @@ class TaskAPIView(APIView):
 
     authentication_classes = [TaskTokenAuthentication]
     permission_classes = ()
+    schema = Described()
     scope: str
     query_parameters: tuple[str, ...] = ()
 
@@ -58,7 +60,7 @@ class TaskAPIView(APIView):
 
     def body(self, shape: type[T]) -> T:
         """The request's body in its shape; raises Invalid."""
-        return decode(self._raw(), shape)
+        return decode_checked(self._raw(), shape)
 
     def position(self, cursor: Cursor) -> Position | None:
         """Where the list goes on, or None for its first page; raises Invalid."""

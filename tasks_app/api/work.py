@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from orbit.errors import Refusal
-from orbit.exact_json import decode
 from orbit.http.envelope import answer
 from tasks_app.actions.claim_tasks import claim_tasks
 from tasks_app.actions.renew_lease import renew_lease
@@ -48,7 +47,7 @@ class ReportBatchIn(Command, frozen=True, kw_only=True):
     """Up to 100 reports (POST /v1/attempts:report)."""
 
     reports: Annotated[
-        list[msgspec.Raw], msgspec.Meta(min_length=1, max_length=MAX_BATCH_REPORTS)
+        list[ReportIn], msgspec.Meta(min_length=1, max_length=MAX_BATCH_REPORTS)
     ]
 
 
@@ -175,8 +174,8 @@ class ReportBatch(TaskAPIView):
 
     def post(self, request: Request) -> Response:
         """Take each report, or say why not; each has its own answer."""
-        entries = [bytes(raw) for raw in self.body(ReportBatchIn).reports]
-        reports = [_read(index, raw) for index, raw in enumerate(entries)]
+        entries = self.body(ReportBatchIn).reports
+        reports = [_read(index, entry) for index, entry in enumerate(entries)]
         answers = report_attempts(reports, actor=self.actor, reach=self.reach)
         return answer(
             request,
@@ -189,9 +188,8 @@ class ReportBatch(TaskAPIView):
         )
 
 
-def _read(index: int, raw: bytes) -> Report:
+def _read(index: int, body: ReportIn) -> Report:
     try:
-        body = decode(raw, ReportIn)
         _check_members(body)
     except Refusal as refusal:
         if refusal.field is not None:

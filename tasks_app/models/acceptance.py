@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
 from tasks_app.domain.idempotency import Identity
@@ -158,7 +158,7 @@ def _row(task: NewTask, place: Place, now: datetime) -> dict[str, Any]:
         "content_digest": identity and identity.content_digest.hex(),
         "receipt_audit_id": task.receipt_audit_id or task.audit_id,
         "audit_id": task.audit_id,
-        "operation_id": new_id(),
+        "operation_id": new_hex_id(),
         "owner_kind": task.owner_kind,
         "owner_id": task.owner_id,
         "is_gated": task.is_gated,

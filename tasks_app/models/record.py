@@ -85,16 +85,27 @@ class TaskRecord(NamedTuple):
         self, *, state: str, revision: int, attempt_count: int, updated_at: datetime
     ) -> "TaskRecord":
         """The task as a receipt remembers it: what came later is left out."""
+        asked_at = self.cancel_requested_at
         then = self._replace(
             state=state,
             revision=revision,
             attempt_count=attempt_count,
             updated_at=updated_at,
+            effect_uncertain=state == State.NEEDS_REVIEW,
+            cancel_requested_at=asked_at
+            if asked_at is not None and asked_at <= updated_at
+            else None,
         )
         if revision == self.revision:
             return then
         return then._replace(
-            result=None, error_code=None, error_message=None, completed_at=None
+            # Only a running task is asked to stop; one that waits anew still knows it.
+            cancel_requested_at=None if revision == 1 else self.cancel_requested_at,
+            effect_uncertain=state == State.NEEDS_REVIEW,
+            result=None,
+            error_code=None,
+            error_message=None,
+            completed_at=None,
         )
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from orbit.ids import new_id
+from orbit.ids import new_hex_id, new_id
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
 from tasks_app.domain.lifecycle import Move, State
@@ -117,7 +117,7 @@ def _row(entry: Transition, now: datetime) -> dict[str, Any]:
         "error_message": failure and failure.message,
         "due_at": move.due_at,
         "audit_id": entry.audit_id,
-        "operation_id": new_id(),
+        "operation_id": new_hex_id(),
         "action": entry.action,
         "reason": entry.reason,
         "evidence_ref": entry.evidence_ref,

@@ -52,6 +52,11 @@ def ids(found):
     return [it.id for it in found]
 
 
+def last_of(job):
+    """The job's last execution as its summary tells it."""
+    return job_within(range_of(job), job.id).last_execution
+
+
 def listed(within, wanted=EVERYTHING, after=None, limit=100):
     """The ids of a page of jobs."""
     return ids(jobs_within(within, wanted=wanted, after=after, limit=limit))
@@ -203,7 +208,7 @@ def test_the_state_of_an_execution_is_its_tasks(kind, state):
     assert (ended.finished_at is None) == (state == "NEEDS_REVIEW")
     assert (ended.duration_ms is None) == (state == "NEEDS_REVIEW")
     assert (ended.job_name, ended.group) == (job.name, job.group.name)
-    assert job_within(within, job.id).last_execution.state == state
+    assert last_of(job).state == state
 
 
 def test_a_skipped_execution_is_told_as_skipped():
@@ -214,7 +219,7 @@ def test_a_skipped_execution_is_told_as_skipped():
     found = execution_within(range_of(job), skipped.id)
 
     assert (found.state, found.attempts, found.started_at) == ("SKIPPED", 0, None)
-    assert job_within(range_of(job), job.id).last_execution.id == skipped.id
+    assert last_of(job).id == skipped.id
 
 
 def test_executions_come_newest_first_and_page_without_gaps():

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
 ADMIN = "admin"
+GOOD_FOR = 60 * 86_400  # seconds; the tokens of init_dev live for 90 days
 
 
 class Command(BaseCommand):
@@ -40,11 +42,10 @@ class Command(BaseCommand):
             self.stderr.write(f"{ADMIN} exists already and keeps its other password")
 
     def is_known(self, file: Path) -> bool:
-        """Whether the file speaks of data that this database has."""
-        try:
-            namespace_id = UUID(json.loads(file.read_text())["namespace_id"])
-        except FileNotFoundError:
+        """Whether its tokens are still good and this database is the one it means."""
+        if not file.exists() or time.time() - file.stat().st_mtime > GOOD_FOR:
             return False
+        namespace_id = UUID(json.loads(file.read_text())["namespace_id"])
         namespaces = apps.get_model("tasks_app", "Namespace")
         return bool(namespaces.objects.filter(pk=namespace_id).exists())
 

@@ -42,16 +42,21 @@ quota AS MATERIALIZED (
     SELECT (SELECT count(*) FROM pick_application) = 1
        AND (SELECT count(*) FROM pick_queue) = 1 AS is_taken
 ),
+-- A share that changed meanwhile is matched anew: against what was picked, which as a
+-- plain subquery would be picked anew too, and perhaps otherwise.
+picked AS MATERIALIZED (TABLE pick_application UNION ALL TABLE pick_queue),
 taken AS (
     UPDATE tasks_quota_share s SET available = s.available - %(units)s
-    FROM (TABLE pick_application UNION ALL TABLE pick_queue) p, quota
+    FROM picked p, quota
     WHERE quota.is_taken AND s.scope_id = p.scope_id AND s.number = p.number
+    RETURNING 1
 ),
 """
 )
 
 _TAKEN = """
 quota AS MATERIALIZED (SELECT true AS is_taken),
+taken AS MATERIALIZED (VALUES (1), (2)),
 """
 
 _WRITE = """
@@ -112,7 +117,8 @@ emitted AS (
            pg_current_xact_id()::text::bigint, %(now)s
     FROM input i, quota WHERE quota.is_taken
 )
-SELECT quota.is_taken, (SELECT count(*) FROM receipt) FROM quota
+SELECT quota.is_taken AND (SELECT count(*) FROM taken) = 2,
+       (SELECT count(*) FROM receipt) FROM quota
 """
 
 ACCEPT = _INPUT + _PICK + _WRITE

@@ -58,6 +58,7 @@ pick AS MATERIALIZED (
 given AS (
     UPDATE tasks_quota_share s SET available = s.available + p.units
     FROM pick p WHERE s.scope_id = p.scope_id AND s.number = p.number
+    RETURNING 1
 ),
 receipt AS (
     INSERT INTO tasks_receipt (
@@ -88,6 +89,6 @@ emitted AS (
            pg_current_xact_id()::text::bigint, %(now)s
     FROM moved m WHERE m.event_kind IS NOT NULL
 )
-SELECT (SELECT count(*) FROM owed) = (SELECT count(*) FROM pick),
+SELECT (SELECT count(*) FROM owed) = (SELECT count(*) FROM given),
        (SELECT count(*) FROM moved)
 """

@@ -29,6 +29,15 @@ ORDER BY s.scope_id = %(queue)s, s.number
 FOR UPDATE
 """
 
+LOCK_ALL_OF_QUEUE = """
+SELECT s.scope_id
+FROM tasks_quota_share s
+WHERE s.scope_id IN (%(queue)s, (SELECT q.application_id FROM tasks_queue q
+                                 WHERE q.id = %(queue)s))
+ORDER BY s.scope_id = %(queue)s, s.number
+FOR UPDATE
+"""
+
 LOCK_OWN = f"""
 SELECT s.scope_id
 FROM tasks_quota_share s
@@ -97,6 +106,11 @@ def lock_own_shares(*, applications: Iterable[UUID], queues: Iterable[UUID]) -> 
     """Wait for this connection's own share of each scope."""
     for scopes in (applications, queues):
         rows(LOCK_OWN, {"scopes": sorted(set(scopes))})
+
+
+def lock_all_shares(*, queue: UUID) -> None:
+    """Wait for every share of the queue and its application: no submission is open."""
+    rows(LOCK_ALL_OF_QUEUE, {"queue": queue})
 
 
 def take_under_lock(*, application: UUID, queue: UUID, wanted: int) -> tuple[int, UUID]:

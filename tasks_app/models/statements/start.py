@@ -7,7 +7,7 @@ _GATE = """
 SELECT q.id, q.namespace_id, q.is_paused OR NOT a.is_enabled, q.max_concurrency,
        q.rate_per_second, q.key_concurrency, q.lease_ms,
        pg_try_advisory_xact_lock_shared(hashtextextended(q.id::text, 0)),
-       clock_timestamp()
+       clock_timestamp(), q.xmin::text
 FROM tasks_queue q JOIN tasks_application a ON a.id = q.application_id
 """
 GATE = _GATE + "WHERE q.id = %(queue)s"
@@ -36,7 +36,12 @@ SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_gated
   -- What a schedule owns is run by the scheduler's own workers.
-  AND t.owner_kind <> 'SCHEDULE' AND t.deadline_at > %(now)s
+  AND t.owner_kind <> 'SCHEDULE'
+  -- Written so that no other index but the claim's, which gives the order, fits.
+  AND t.deadline_at - %(now)s > interval '0'
+  -- Nothing, if the limits changed after they were read and before they were kept.
+  AND (SELECT q.xmin FROM tasks_queue q
+       WHERE q.id = %(queue)s) = %(version)s::text::xid
   AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
        OR t.attempt_count > 0)
   AND (%(handlers)s::json IS NULL OR (t.handler, t.handler_version) IN (
@@ -55,6 +60,8 @@ SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.id = %(task)s AND t.queue_id = %(queue)s AND t.state = 'WAITING'
   AND t.due_at <= %(now)s AND NOT t.is_gated AND t.deadline_at > %(now)s
+  AND (SELECT q.xmin FROM tasks_queue q
+       WHERE q.id = %(queue)s) = %(version)s::text::xid
   AND (t.start_deadline_at IS NULL OR t.start_deadline_at >= %(now)s
        OR t.attempt_count > 0)
   AND (%(busy_keys)s::json IS NULL OR t.concurrency_key IS NULL OR NOT EXISTS (

@@ -30,6 +30,7 @@ from openapi_app.models.beat import row_name
 from openapi_app.queries import is_synced, sync_reasons
 from orbit.ids import new_id
 from tests.openapi_app.builders import (
+    ADA,
     HANDLER,
     SAFE_HANDLER,
     a_draft,
@@ -350,4 +351,4 @@ def test_a_group_or_queue_of_another_namespace_is_not_found():
     with pytest.raises(JobNotFound):
         save_job(a_draft(), job_id=job.id, by="ada")
     with pytest.raises(JobNotFound):
-        run_job_now(job_id=new_id(), actor=None, by="ada")
+        run_job_now(job_id=new_id(), actor=ADA, by="ada")

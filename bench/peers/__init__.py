@@ -1,0 +1,1 @@
+"""The peers, each in its recommended production configuration."""

@@ -1,0 +1,180 @@
+"""Reviews, retries and cancels that meet each other, or a worker."""
+
+import pytest
+from django.db import connection
+
+from orbit.errors import Refusal
+from tests.tasks_app.contested.arena import Arena, held_before, waiting_for_a_lock
+from tests.tasks_app.contested.builders import (
+    a_place,
+    count_of,
+    let_lease_run_out,
+    reasons,
+    stopped,
+    success,
+    the,
+)
+from tests.tasks_app.contested.invariants import assert_invariants
+from tasks_app.actions.reap_leases import reap_leases
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = 200
+
+
+def outcome_of(answers):
+    """The successes and the refusals of a round."""
+    return (
+        [answer for answer in answers if not isinstance(answer, Refusal)],
+        [answer for answer in answers if isinstance(answer, Refusal)],
+    )
+
+
+def test_two_reviews_of_one_key_are_one_review():
+    place = a_place()
+    with Arena(2) as arena:
+        for task_id in place.in_review(ROUNDS):
+            answers = arena.race(*[lambda i=task_id: place.review(i, key=i.hex)] * 2)
+            assert sorted(it.deduplicated for it in answers) == [False, True]
+            assert len({it.audit_id for it in answers}) == 1
+            assert answers[0].task == answers[1].task
+            assert_invariants(connection, these=[task_id])
+    assert_invariants(connection)
+
+
+def test_two_reviews_of_two_keys_have_one_winner_whom_the_loser_hears_of():
+    place = a_place()
+    with Arena(2) as arena:
+        for task_id in place.in_review(ROUNDS):
+            won, lost = outcome_of(
+                arena.race(
+                    lambda i=task_id: place.review(i, outcome="SUCCEEDED"),
+                    lambda i=task_id: place.review(i, outcome="FAILED"),
+                )
+            )
+            assert (len(won), reasons(lost)) == (1, ["STATE"])
+            assert lost[0].details["audit_id"] == won[0].audit_id
+            assert the(task_id, "state", "revision") == (won[0].task.state, 4)
+            assert_invariants(connection, these=[task_id])
+    assert_invariants(connection)
+
+
+def test_two_retries_of_one_key_are_one_retry():
+    place = a_place()
+    with Arena(2) as arena:
+        for task_id in place.failed(ROUNDS):
+            answers = arena.race(*[lambda i=task_id: place.retry(i, key=i.hex)] * 2)
+            assert sorted(it.deduplicated for it in answers) == [False, True]
+            assert len({(it.audit_id, it.task.id) for it in answers}) == 1
+            assert_invariants(connection, these=[task_id])
+    assert count_of("tasks_task", "retry_of IS NOT NULL") == ROUNDS
+    assert_invariants(connection)
+
+
+def test_two_retries_of_two_keys_have_one_child_that_the_loser_hears_of():
+    place = a_place()
+    with Arena(2) as arena:
+        for task_id in place.failed(ROUNDS):
+            before = the(task_id, "*")
+            won, lost = outcome_of(
+                arena.race(*[lambda i=task_id: place.retry(i)] * 2)
+            )
+            assert (len(won), reasons(lost)) == (1, ["ALREADY_RETRIED"])
+            assert lost[0].details["successor_task_id"] == won[0].task.id
+            assert lost[0].details["audit_id"] == won[0].audit_id
+            assert the(task_id, "*") == before
+            assert_invariants(connection, these=[task_id])
+    assert count_of("tasks_task", "retry_of IS NOT NULL") == ROUNDS
+    assert_invariants(connection)
+
+
+@pytest.mark.parametrize("act", ["review", "retry"])
+def test_loser_of_a_key_waits_for_the_winner_and_gets_its_receipt(act):
+    place = a_place()
+    [task_id] = place.in_review() if act == "review" else place.failed()
+    write = getattr(place, act)
+    with held_before("receipt AS", lambda: write(task_id, key="one")) as winner:
+        with waiting_for_a_lock(lambda: write(task_id, key="one")) as loser:
+            first = winner.go_on()
+            second = loser.go_on()
+    assert (first.deduplicated, second.deduplicated) == (False, True)
+    assert (second.task, second.audit_id) == (first.task, first.audit_id)
+    assert_invariants(connection)
+
+
+def test_claim_and_cancel_race_for_a_waiting_task():
+    place = a_place()
+    with Arena(2) as arena:
+        for _ in range(ROUNDS):
+            [task_id] = place.waiting()
+            claimed, cancelled = arena.race(
+                place.claim, lambda i=task_id: place.cancel(i)
+            )
+            state, requested_at = the(task_id, "state", "cancel_requested_at")
+            if claimed:
+                assert (state, requested_at is not None) == ("RUNNING", True)
+                assert place.renew(claimed[0]).cancel_requested
+                assert place.report(stopped(claimed[0])).state == "CANCELLED"
+            else:
+                assert (state, cancelled.task.state) == ("CANCELLED", "CANCELLED")
+            assert_invariants(connection, these=[task_id])
+    assert_invariants(connection)
+
+
+def test_cancel_and_report_race_and_a_result_is_never_lost():
+    place = a_place()
+    with Arena(2) as arena:
+        for entry in place.running(ROUNDS):
+            cancelled, reported = arena.race(
+                lambda e=entry: place.cancel(e.task.id),
+                lambda e=entry: place.report(success(e)),
+            )
+            assert reported.state == "SUCCEEDED"
+            assert reasons([cancelled]) in ([None], ["STATE"])
+            assert the(entry.task.id, "state", "revision") == ("SUCCEEDED", 3)
+            assert_invariants(connection, these=[entry.task.id])
+    assert_invariants(connection)
+
+
+def test_two_cancels_have_one_that_asked():
+    place = a_place()
+    with Arena(2) as arena:
+        for entry in place.running(ROUNDS // 2):
+            won, lost = outcome_of(
+                arena.race(*[lambda e=entry: place.cancel(e.task.id)] * 2)
+            )
+            assert (len(won), reasons(lost)) == (1, ["STATE"])
+            assert lost[0].details["audit_id"] == won[0].audit_id
+            assert_invariants(connection, these=[entry.task.id])
+    assert_invariants(connection)
+
+
+def test_review_and_late_report_race_and_the_report_is_only_evidence():
+    place = a_place(max_concurrency=1_000)
+    leased = place.running(ROUNDS)
+    let_lease_run_out(*leased)
+    assert reap_leases(limit=ROUNDS) == ROUNDS
+    with Arena(2) as arena:
+        for entry in leased:
+            reviewed, reported = arena.race(
+                lambda e=entry: place.review(e.task.id, outcome="FAILED"),
+                lambda e=entry: place.report(success(e)),
+            )
+            assert (reviewed.task.state, reasons([reported])) == ("FAILED", ["LEASE"])
+            assert the(entry.task.id, "state", "revision") == ("FAILED", 4)
+            assert count_of("tasks_evidence", "task_id = %s", entry.task.id) == 1
+            assert_invariants(connection, these=[entry.task.id])
+    assert_invariants(connection)
+
+
+def test_same_late_report_from_two_connections_is_one_piece_of_evidence():
+    place = a_place()
+    leased = place.running(ROUNDS // 2)
+    let_lease_run_out(*leased)
+    assert reap_leases(limit=ROUNDS) == len(leased)
+    with Arena(2) as arena:
+        for entry in leased:
+            answers = arena.race(*[lambda e=entry: place.report(success(e))] * 2)
+            assert reasons(answers) == ["LEASE", "LEASE"]
+            assert count_of("tasks_evidence", "task_id = %s", entry.task.id) == 1
+    assert_invariants(connection)

@@ -72,8 +72,8 @@ def test_the_table_has_every_path_of_the_api():
     paths = {str(entry.pattern) for entry in urlpatterns}
 
     assert len(urlpatterns) == len(paths)
-    # GET and POST share /v1/tasks.
-    assert len(OPERATIONS) == len(paths) + 1
+    # The document is open to everybody; GET and POST share /v1/tasks.
+    assert len(OPERATIONS) == len(paths - {"openapi.json"}) + 1
     assert get_resolver().resolve("/v1/tasks")
 
 

@@ -76,7 +76,11 @@ lock: setup
 	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --group dev $(ARGS) \
 	  pyproject.toml --output-file requirements.lock
-	@echo "lock: requirements.lock is written"
+	@# What an installation needs, in the same versions, without the tools of this house.
+	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --constraint requirements.lock \
+	  pyproject.toml --output-file requirements.production.lock
+	@echo "lock: requirements.lock and requirements.production.lock are written"
 
 fmt: setup
 	@$(PY) -m ruff check --quiet --fix . ; $(PY) -m ruff format .

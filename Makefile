@@ -94,9 +94,18 @@ openapi: setup
 	  --custom-settings tasks_app.api.document.SETTINGS \
 	  --file docs/openapi/tasks-v1.yaml
 
-bench: setup
-	@$(PY) -m bench $(ARGS)
+# The peers need other packages than the product: an environment of their own.
+bench: .venv-bench/.complete
+	@.venv-bench/bin/python -m bench $(ARGS)
+
+.venv-bench/.complete: requirements.lock bench/requirements.lock | $(STAMP)
+	@echo "bench: installing Orbit's packages and the peers into .venv-bench"
+	@$(PY) -m venv --clear .venv-bench
+	@.venv-bench/bin/python -m pip install -qq --no-compile --no-input \
+	  --disable-pip-version-check --require-hashes \
+	  -r requirements.lock -r bench/requirements.lock
+	@touch $@
 
 clean:
 	@if [ -L .orbit/postgres ]; then rm -rf "$$(readlink .orbit/postgres)"; fi
-	rm -rf .orbit $(VENV) staticfiles .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .orbit .venv-bench $(VENV) staticfiles .mypy_cache .ruff_cache .pytest_cache

@@ -20,7 +20,7 @@ from tests.live import eventually
 from tests.openapi_app.celery.builders import database_url, settled, task_of
 from tests.servers import SESSION
 
-pytest_plugins = ["tests.openapi_app.celery.conftest"]
+pytest_plugins = ["tests.openapi_app.celery.fixtures"]
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 COMPOSE = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())

@@ -11,7 +11,7 @@ from tests import rabbitmq
 from tests.live import eventually
 from tests.openapi_app.celery.builders import attempts_of, settled
 
-pytest_plugins = ["tests.openapi_app.celery.conftest"]
+pytest_plugins = ["tests.openapi_app.celery.fixtures"]
 
 ABSENT = "RABBITMQ IS NOT INSTALLED: this ran against Valkey only."
 

@@ -1,5 +1,6 @@
 """Celery workers that are killed, asked to end, or given the same message thrice."""
 
+import functools
 import json
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from tests.openapi_app.celery.builders import (
     task_of,
 )
 
-pytest_plugins = ["tests.openapi_app.celery.conftest"]
+pytest_plugins = ["tests.openapi_app.celery.fixtures"]
 
 POOLS = [("--pool", "solo"), ("--pool", "prefork", "--concurrency", "1")]
 pools = pytest.mark.parametrize("pool", POOLS, ids=["solo", "prefork"])
@@ -99,7 +100,7 @@ def test_a_worker_that_is_quicker_than_the_commit_finds_the_execution(bench, wor
         with committed():
             connection.cursor().execute("SELECT pg_sleep(0.01)")
             JobExecution.objects.filter(id=execution_id).update(started_by="ada")
-            connection.on_commit(lambda it=execution_id: send_execution(it))
+            connection.on_commit(functools.partial(send_execution, execution_id))
         assert settled(execution_id, within=10).state == "SUCCEEDED"
     assert "ERROR" not in worker.text()
 

@@ -17,7 +17,7 @@ from openapi_app.api.schemas import (
     ref,
 )
 
-BEARER = "bearer"
+BEARER = "jobToken"
 MEDIA_TYPE = "application/json"
 
 UNAUTHENTICATED = [

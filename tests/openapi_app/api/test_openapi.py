@@ -76,7 +76,7 @@ def test_every_call_is_described_and_nothing_else():
 
 def test_every_call_needs_a_token_and_names_scope_errors_and_headers():
     for _, _, operation in described():
-        assert operation["security"] == [{"bearer": []}]
+        assert operation["security"] == [{"jobToken": []}]
         assert "Scope: " in operation["description"]
         assert {"400", "401", "429", "500", "503"} <= set(operation["responses"])
         for answer in operation["responses"].values():

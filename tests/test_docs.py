@@ -27,7 +27,7 @@ ARROW = re.compile(r"^    (\w+) --> (\w+)", re.MULTILINE)
 ROW = re.compile(r"^\|([^|]*)\|([^|]*)\|", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#([^)]*))?\)")
 READ = re.compile(
-    r"\benv\.(text|integer|boolean|words|secret|database)\(\s*\"([A-Z_]+)\""
+    r"\benv\.(text|integer|boolean|words|secret|sealed|database)\(\s*\"([A-Z_]+)\""
     r"|\benviron(?:\.get\(|\[)\"((?:ORBIT_|CELERY_|DATABASE|REDIS)[A-Z_]+)\""
 )
 
@@ -86,7 +86,7 @@ def test_every_environment_variable_is_in_the_table_and_no_other():
         for file in Path(package.__path__[0]).rglob("*.py"):
             for found in READ.findall(file.read_text()):
                 read.add(found[1] or found[2])
-                if found[0] == "secret":
+                if found[0] in {"secret", "sealed", "database"}:
                     read.add(f"{found[1]}_FILE")
 
     documented = {

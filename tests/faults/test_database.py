@@ -154,7 +154,7 @@ def test_read_only_database_refuses_writes_and_goes_on_reading(hurt):
     read_only(hurt, "on")
     try:
         for call in (
-            lambda: desk.submit(),
+            desk.submit,
             lambda: desk.review(task_id, key=key),
             lambda: desk.write("submitter", f"/v1/tasks/{task_id}:cancel", {}),
         ):

@@ -16,7 +16,7 @@ from tests.tasks_app.contested.invariants import assert_invariants
 LEASE_MS = 1_000
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def database(hurt):
     """SQL on the database of the processes; the invariants hold at the end."""
     with psycopg.connect(hurt.url, autocommit=True) as connection:
@@ -80,9 +80,7 @@ def test_worker_killed_in_the_middle_asks_a_person_or_runs_again(
     assert started(tmp_path / "b") == ["1", "2"]
 
 
-def test_task_that_kills_its_worker_each_time_does_not_loop(
-    hurt, desk, database, tmp_path
-):
+def test_task_that_kills_its_worker_each_time_does_not_loop(hurt, desk, tmp_path):
     log = tmp_path / "log"
     deadly = desk.submitted(
         {"log": str(log), "die": True},
@@ -203,7 +201,7 @@ def reapers_that_wait(database):
 
 
 @pytest.mark.parametrize("skew", [600, -600])
-def test_wrong_clock_of_a_host_changes_no_lease(hurt, desk, database, skew):
+def test_wrong_clock_of_a_host_changes_no_lease(hurt, desk, skew):
     clock = str(Path(__file__).parent / "clock")
     environment = {"PYTHONPATH": clock, "ORBIT_TEST_CLOCK_SKEW": str(skew)}
     desk.submitted()
@@ -219,7 +217,7 @@ def test_wrong_clock_of_a_host_changes_no_lease(hurt, desk, database, skew):
     assert desk.report(healthy, "succeed", result=1).status_code == 200
 
 
-def test_waiting_does_not_consume_the_lease(hurt, desk, database):
+def test_waiting_does_not_consume_the_lease(desk, database):
     task_id = desk.submitted()
     database.execute(
         "UPDATE tasks_task SET available_at = available_at - interval '2 h',"
@@ -237,7 +235,7 @@ def test_waiting_does_not_consume_the_lease(hurt, desk, database):
     assert desk.report(entry, "succeed", result=1).status_code == 200
 
 
-def test_claims_of_twenty_workers_at_once_lease_each_task_once(hurt, desk, database):
+def test_claims_of_twenty_workers_at_once_lease_each_task_once(desk):
     task_ids = {desk.submitted() for _ in range(30)}
     answers = at_once([lambda: desk.claim(max_tasks=3)] * 20)
     found = [entry for claimed in answers for entry in claimed]

@@ -7,7 +7,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.tasks_app.model.machine import Engine
 
 SUITE = settings(
-    max_examples=40,
+    max_examples=25,
     stateful_step_count=30,
     deadline=None,
     database=None,

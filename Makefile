@@ -93,6 +93,9 @@ openapi: setup
 	@$(PRODUCTION) $(PY) manage.py spectacular --validate --fail-on-warn \
 	  --custom-settings tasks_app.api.document.SETTINGS \
 	  --file docs/openapi/tasks-v1.yaml
+	@$(PRODUCTION) $(PY) manage.py spectacular --validate --fail-on-warn \
+	  --custom-settings openapi_app.api.document.SETTINGS \
+	  --file docs/openapi/open-jobs-v1.yaml
 
 # The peers need other packages than the product: an environment of their own.
 bench: .venv-bench/.complete

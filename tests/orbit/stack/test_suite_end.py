@@ -13,6 +13,8 @@ from tests.live import CHECKOUT, environment, eventually, running
 PLUGIN_ALONE = """
 import os, signal
 from tests import servers
+# A suite in the background of a shell is started deaf to it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 servers.pytest_load_initial_conftests()
 print(servers.SESSION.scratch, flush=True)
 try:

@@ -8,11 +8,14 @@ from django.views.decorators.debug import sensitive_variables
 
 from tokens_app import queries
 from tokens_app.actions.issue_token import issue_token
+from tokens_app.actions.edit_token import edit_token
+from tokens_app.actions.record_calls import record_call
 from tokens_app.actions.record_token_use import record_token_use
 from tokens_app.actions.resume_token import resume_token
 from tokens_app.actions.revoke_token import revoke_token
 from tokens_app.actions.rotate_token import rotate_token
 from tokens_app.actions.suspend_token import suspend_token
+from tokens_app.domain.call import Call, route_of
 from tokens_app.domain.errors import (
     TokenAlreadyRotated,
     TokenInvalid,
@@ -25,11 +28,14 @@ from tokens_app.domain.issued import IssuedToken
 from tokens_app.domain.range_catalogue import (
     RangeCatalogue,
     RangeMember,
+    Place,
+    TokenExecution,
     TokenRange,
     register_range_catalogue,
 )
 from tokens_app.domain.rotation import Rotation, RotationReason
 from tokens_app.domain.scope import AUDIENCES, SCOPES, Audience, read_scopes
+from tokens_app.domain.token_edit import TokenEdit
 from tokens_app.domain.secret import digests_of, matches_any, read_authorization
 from tokens_app.models.peppers import peppers
 from tokens_app.queries import Credential, ExpiringToken, tokens_expiring
@@ -38,15 +44,19 @@ __all__ = [
     "AUDIENCES",
     "SCOPES",
     "Actor",
+    "Call",
     "Audience",
     "ExpiringToken",
     "IssuedToken",
     "Principal",
     "RangeCatalogue",
+    "Place",
     "RangeMember",
+    "TokenExecution",
     "Rotation",
     "RotationReason",
     "TokenAlreadyRotated",
+    "TokenEdit",
     "TokenGrant",
     "TokenInvalid",
     "TokenNotActive",
@@ -54,6 +64,9 @@ __all__ = [
     "TokenRange",
     "TokenRejected",
     "authenticate",
+    "edit_token",
+    "record_call",
+    "route_of",
     "issue_token",
     "register_range_catalogue",
     "resume_token",

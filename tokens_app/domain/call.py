@@ -1,11 +1,23 @@
 """One call of an API by a token, as the call log keeps it."""
 
+import functools
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 CALLS_KEPT = 100
 DAYS_KEPT = 90
+
+
+_PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
+
+
+@functools.lru_cache(maxsize=256)
+def route_of(method: str, pattern: str) -> str:
+    """A Django path pattern as people read it: `GET /v1/tasks/{task_id}`."""
+    readable = _PARAMETER.sub(r"{\1}", pattern)
+    return f"{method} /{readable}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from django.db import connection, models
 from orbit.transactions import require_transaction
 from tokens_app.domain.call import CALLS_KEPT, DAYS_KEPT, Call
 
-# Rows are named in one order, so that two processes never wait for each other.
+# Two processes that count and trim the same rows would deadlock.
+_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('tokens.calls', 0))"
 _COUNT = """
 INSERT INTO tokens_app_tokenusageday AS u (token_id, day, calls, refused)
 SELECT c.token_id, c.day, count(*), count(*) FILTER (WHERE c.status >= 400)
@@ -38,6 +39,8 @@ class TokenCallManager(models.Manager["TokenCall"]):
         """Add the calls and their counts, and drop what is too old."""
         require_transaction()
         tokens = sorted({call.token_id for call in calls})
+        with connection.cursor() as cursor:
+            cursor.execute(_ONE_AT_A_TIME)
         self.bulk_create(
             [
                 self.model(

@@ -182,7 +182,7 @@ def _found(text: str) -> Q:
         if not ids:
             continue
         found |= Q(job_ids__has_any_keys=ids) | Q(queue_ids__has_any_keys=ids)
-        groups = sorted({it.group for it in members if it.group})
+        groups = sorted({it.group for it in members if it.kind == "job"})
         if groups:
             found |= Q(job_groups__has_any_keys=groups)
     return found

@@ -1,5 +1,5 @@
 # make run   everything on http://127.0.0.1:8000    make test  everything that must hold
-# make setup the shared first half of both          make lock fmt bench clean
+# make setup the shared first half of both          make lock fmt bench story openapi clean
 
 SHELL := /bin/sh
 VENV  := .venv
@@ -8,7 +8,7 @@ STAMP := $(VENV)/.complete
 ARGS  ?=
 JOBS  ?= 2
 
-.PHONY: setup run test static suite chromium lock fmt bench clean
+.PHONY: setup run test static suite chromium lock fmt bench clean story openapi
 
 setup: $(STAMP)
 
@@ -80,6 +80,15 @@ lock: setup
 
 fmt: setup
 	@$(PY) -m ruff check --quiet --fix . ; $(PY) -m ruff format .
+
+# What happens to a transfer whose worker dies; needs `make run` in another terminal.
+story: setup
+	@docs/recovery-story.sh $(ARGS)
+
+openapi: setup
+	@$(PRODUCTION) $(PY) manage.py spectacular --validate --fail-on-warn \
+	  --custom-settings tasks_app.api.document.SETTINGS \
+	  --file docs/openapi/tasks-v1.yaml
 
 bench: setup
 	@$(PY) -m bench $(ARGS)

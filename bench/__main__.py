@@ -1,4 +1,4 @@
-"""`python -m bench [case …] [--rounds 3] [--seconds 5] [--only Orbit]`."""
+"""`python -m bench [case …] [--rounds 3] [--seconds 5] [--only Orbit]`, or `growth`."""
 
 import argparse
 import signal
@@ -8,10 +8,12 @@ import warnings
 # One package of the embedded PostgreSQL warns of a missing runtime directory.
 warnings.filterwarnings("ignore", category=RuntimeWarning)
 
-from bench import report  # noqa: E402
+from bench import growth, report  # noqa: E402
 from bench.cases import CASES  # noqa: E402
 from bench.contest import Contestant, Line  # noqa: E402
 from bench.servers import Servers  # noqa: E402
+
+GROWTH = "growth"  # takes hours at full size: only when it is named
 
 
 def arguments() -> argparse.Namespace:
@@ -20,9 +22,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("cases", nargs="*", metavar="case", help=", ".join(CASES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--scale", type=float, default=1.0, help="of growth")
     parser.add_argument("--only", help="contestants whose name has this in it")
     asked = parser.parse_args()
-    unknown = [name for name in asked.cases if name not in CASES]
+    unknown = [name for name in asked.cases if name not in {*CASES, GROWTH}]
     if unknown:
         parser.error(f"no case {', '.join(unknown)}; there are: {', '.join(CASES)}")
     return asked
@@ -56,6 +59,27 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
+def measure_case(
+    name: str, *, servers: Servers, asked: argparse.Namespace
+) -> dict[str, list[Line]]:
+    """The lines of one case, its table printed."""
+    if name == GROWTH:
+        grown = growth.run(servers=servers, scale=asked.scale, seconds=asked.seconds)
+        sys.stdout.write(growth.table(grown) + "\n")
+        return {f"growth: {act}": lines for act, lines in grown.items()}
+    case = CASES[name]
+    say(f"{case.title}\n")
+    lines = measure(
+        [c for c in case.contestants() if not asked.only or asked.only in c.name],
+        servers=servers,
+        rounds=asked.rounds,
+        seconds=asked.seconds,
+    )
+    sys.stdout.write(report.table(case, lines) + "\n")
+    sys.stdout.flush()
+    return {name: lines}
+
+
 def main() -> None:
     """Measure what was asked, print the tables, write the JSON."""
     # A run that is told to stop still stops its servers.
@@ -65,19 +89,7 @@ def main() -> None:
     with Servers() as servers:
         postgres = servers.version()
         for name in asked.cases or CASES:
-            case = CASES[name]
-            say(f"{case.title}\n")
-            contestants = [
-                c for c in case.contestants() if not asked.only or asked.only in c.name
-            ]
-            measured[name] = measure(
-                contestants,
-                servers=servers,
-                rounds=asked.rounds,
-                seconds=asked.seconds,
-            )
-            sys.stdout.write(report.table(case, measured[name]) + "\n")
-            sys.stdout.flush()
+            measured |= measure_case(name, servers=servers, asked=asked)
     path = report.write(measured, postgres=postgres)
     say(f"\n{path}\n")
 

@@ -7,6 +7,7 @@ Orbit's paths: what someone would write first. Default Django and DRF settings.
 import hashlib
 import os
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -15,7 +16,7 @@ from django.urls import path
 
 from orbit import settings as product
 
-DATABASE = dict(product.DATABASES["default"])
+DATABASE: dict[str, Any] = dict(product.DATABASES["default"])
 # Django's own way of binding; only where the server is stays as it was.
 DATABASE["OPTIONS"] = {
     name: value
@@ -57,7 +58,7 @@ django.setup()
 
 from django.db import transaction  # noqa: E402
 from django.db.models import F  # noqa: E402
-from django.utils.timezone import now as wall_clock  # noqa: E402, TID251
+from django.utils.timezone import now as wall_clock  # noqa: E402
 from rest_framework.request import Request  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402
@@ -85,6 +86,11 @@ class Act(APIView):
         """The caller, by one query."""
         key_id = request.headers["Authorization"][KEY_ID]
         found: ServiceAccountToken = ServiceAccountToken.objects.get(key_id=key_id)
+        return found
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The parsed body."""
+        found: dict[str, Any] = request.data  # type: ignore[assignment]
         return found
 
     def identity(self, request: Request) -> bytes:
@@ -148,7 +154,11 @@ class Submit(Act):
 
     def post(self, request: Request) -> Response:
         """Accept one task."""
-        token, key, body = self.token(request), self.identity(request), request.data
+        token, key, body = (
+            self.token(request),
+            self.identity(request),
+            self.body(request),
+        )
         with transaction.atomic():
             queue = Queue.objects.select_related("application").get(id=body["queue_id"])
             Receipt.objects.filter(
@@ -178,7 +188,7 @@ class Review(Act):
         token, key = self.token(request), self.identity(request)
         with transaction.atomic():
             task = locked(task_id, key=key, operation="task.review")
-            task.state = request.data["outcome"]
+            task.state = self.body(request)["outcome"]
             task.revision += 1
             task.effect_uncertain = False
             task.completed_at = task.updated_at = wall_clock()
@@ -209,7 +219,7 @@ class Retry(Act):
                 "handler_version": source.handler_version,
                 "payload_version": source.payload_version,
                 "payload": source.payload,
-                "task_timeout_ms": request.data["task_timeout_ms"],
+                "task_timeout_ms": self.body(request)["task_timeout_ms"],
             }
             task = new_task(queue, body, submitted_by=token.id)
             task.retry_of = source.id
@@ -250,7 +260,7 @@ def locked(task_id: str, *, key: bytes, operation: str) -> Task:
     return task
 
 
-def new_task(queue: Queue, body: dict[str, object], *, submitted_by: UUID) -> Task:
+def new_task(queue: Queue, body: dict[str, Any], *, submitted_by: UUID) -> Task:
     """A task as the body wants it."""
     now = wall_clock()
     timeout = timedelta(milliseconds=int(str(body["task_timeout_ms"])))

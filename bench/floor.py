@@ -158,12 +158,36 @@ def pgbench(
         path = Path(folder, "script.sql")
         path.write_text(script)
         done = subprocess.run(
-            [PROGRAMS / "pgbench", "-n", "-M", "prepared", "-c", str(clients),
-             "-j", str(min(2, clients)), "-T", str(max(1, round(seconds))),
-             "-D", "n=0", "-f", path, "-l", "--log-prefix", Path(folder, "log"),
-             "-h", database.socket_directory, "-p", str(database.port),
-             "-U", "postgres", database.name],
-            capture_output=True, text=True, check=False, cwd=folder,
+            [
+                PROGRAMS / "pgbench",
+                "-n",
+                "-M",
+                "prepared",
+                "-c",
+                str(clients),
+                "-j",
+                str(min(2, clients)),
+                "-T",
+                str(max(1, round(seconds))),
+                "-D",
+                "n=0",
+                "-f",
+                path,
+                "-l",
+                "--log-prefix",
+                Path(folder, "log"),
+                "-h",
+                database.socket_directory,
+                "-p",
+                str(database.port),
+                "-U",
+                "postgres",
+                database.name,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
         )
         found = re.search(r"tps = ([0-9.]+)", done.stdout)
         if done.returncode or not found:
@@ -221,9 +245,7 @@ class Floor:
         left = self.prepared - len(measured.latencies_ms) * self.rows
         if self.prepared and left < self.prepared / 10:
             raise RuntimeError(f"{self.name}: {self.prepared} tasks were too few.")
-        return Round(
-            rate=measured.rate * self.rows, latencies_ms=measured.latencies_ms
-        )
+        return Round(rate=measured.rate * self.rows, latencies_ms=measured.latencies_ms)
 
     def teardown(self) -> None:
         """Nothing runs on."""
@@ -250,6 +272,4 @@ def _items(act: str) -> str:
 
 
 def _known(place: Place) -> set[str]:
-    return {
-        place.namespace_id, place.application_id, place.actor_id, *place.queue_ids
-    }
+    return {place.namespace_id, place.application_id, place.actor_id, *place.queue_ids}

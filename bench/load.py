@@ -101,21 +101,25 @@ def run(
         if not events:
             raise RuntimeError(f"No answer within {IDLE_LIMIT} s.")
         for key, _ in events:
-            client = key.data
-            answer = client.answer()
-            if answer is None:
-                continue
-            now = time.perf_counter()
-            _record(outcome, answer, (now - client.sent_at) * 1000)
-            waiting -= 1
-            if now < until:
-                waiting += _send_next(client, requests, outcome)
+            waiting += _go_on(key.data, requests, outcome, until=until)
     gc.enable()
     outcome.seconds = time.perf_counter() - started
     for key in list(selector.get_map().values()):
         key.data.socket.close()
     selector.close()
     return outcome
+
+
+def _go_on(
+    client: Client, requests: Iterator[bytes], outcome: Outcome, *, until: float
+) -> int:
+    """Change of the number of clients that wait for an answer."""
+    answer = client.answer()
+    if answer is None:
+        return 0
+    now = time.perf_counter()
+    _record(outcome, answer, (now - client.sent_at) * 1000)
+    return _send_next(client, requests, outcome) - 1 if now < until else -1
 
 
 def _send_next(client: Client, requests: Iterator[bytes], outcome: Outcome) -> int:

@@ -24,9 +24,7 @@ class MinimalAnswer:
     def setup(self, servers: Servers, *, seconds: float) -> None:  # noqa: ARG002
         """Start the web processes."""
         self.children = Children({})
-        self.web = Web(
-            application="bench.minimal:application", children=self.children
-        )
+        self.web = Web(application="bench.minimal:application", children=self.children)
         self.web.wait(path="/")
 
     def run(self, *, seconds: float) -> Round:

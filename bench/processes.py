@@ -21,7 +21,11 @@ class Children:
     def run(self, *command: str, stdin: bytes = b"") -> bytes:
         """Run to its end; answers standard output, raises when it fails."""
         done = subprocess.run(
-            command, input=stdin, capture_output=True, cwd=ROOT, env=self.environment,
+            command,
+            input=stdin,
+            capture_output=True,
+            cwd=ROOT,
+            env=self.environment,
             check=False,
         )
         if done.returncode:
@@ -33,8 +37,13 @@ class Children:
         """Start in the background, in a process group of its own."""
         with (self.folder / f"{len(self.running)}.log").open("wb") as log:
             child = subprocess.Popen(
-                command, cwd=ROOT, env=self.environment, stdout=log, stderr=log,
-                stdin=subprocess.DEVNULL, start_new_session=True,
+                command,
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
         self.running.append(child)
         return child

@@ -12,8 +12,18 @@ from bench.contest import Case, Ceiling, Line
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
-    "django", "djangorestframework", "gunicorn", "psycopg", "celery", "redis",
-    "procrastinate", "pgqueuer", "huey", "dramatiq", "django-tasks-db", "django-q2",
+    "django",
+    "djangorestframework",
+    "gunicorn",
+    "psycopg",
+    "celery",
+    "redis",
+    "procrastinate",
+    "pgqueuer",
+    "huey",
+    "dramatiq",
+    "django-tasks-db",
+    "django-q2",
 )
 
 
@@ -22,7 +32,7 @@ def table(case: Case, lines: list[Line]) -> str:
     orbit = next((line for line in lines if line.kind == "orbit"), None)
     rows = [
         f"\n### {case.title} ({case.name})\n",
-        f"| | {case.unit}, median | rounds | Orbit is × | p50 ms | p99 ms | how |",
+        f"| | {case.unit}, median | rounds | Orbit is times | p50 ms | p99 ms | how |",
         "|---|---:|---|---:|---:|---:|---|",
     ]
     rows += [_row(line, orbit) for line in lines]
@@ -66,7 +76,7 @@ def _ceiling(ceiling: Ceiling, line: Line) -> str:
 def write(measured: dict[str, list[Line]], *, postgres: str) -> Path:
     """Everything as JSON, with versions and machine; answers where."""
     RESULTS.mkdir(exist_ok=True)
-    now = datetime.now(UTC)  # noqa: TID251 (the day of the run, not the product's time)
+    now = datetime.now(UTC)
     path = RESULTS / f"{now:%Y%m%dT%H%M%SZ}.json"
     content = {
         "at": now.isoformat(),

@@ -77,16 +77,40 @@ class Servers:
             self.root.chmod(0o755)
         data = self.root / "data"
         subprocess.run(
-            [PROGRAMS / "initdb", "-D", data, "-U", "postgres", "-A", "trust",
-             "-E", "UTF8", "--no-locale"],
-            check=True, stdout=subprocess.DEVNULL, user=self.user, cwd=self.root,
+            [
+                PROGRAMS / "initdb",
+                "-D",
+                data,
+                "-U",
+                "postgres",
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--no-locale",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            user=self.user,
+            cwd=self.root,
         )
         options = [f"-c{name}={value}" for name, value in SETTINGS.items()]
         with (self.root / "postgres.log").open("wb") as log:
             self.process = subprocess.Popen(
-                [PROGRAMS / "postgres", "-D", data, "-p", str(self.port),
-                 "-k", self.root, *options],
-                stdout=log, stderr=log, user=self.user, cwd=self.root,
+                [
+                    PROGRAMS / "postgres",
+                    "-D",
+                    data,
+                    "-p",
+                    str(self.port),
+                    "-k",
+                    self.root,
+                    *options,
+                ],
+                stdout=log,
+                stderr=log,
+                user=self.user,
+                cwd=self.root,
             )
         self._wait()
         self.valkey.start()
@@ -121,7 +145,9 @@ class Servers:
 
     def version(self) -> str:
         """The PostgreSQL server's version."""
-        return str(Database("postgres", self.root, self.port).scalar("show server_version"))
+        return str(
+            Database("postgres", self.root, self.port).scalar("show server_version")
+        )
 
     def checkpoint(self) -> None:
         """Write out what earlier contestants left, so that nobody pays for another."""

@@ -3,7 +3,7 @@
 import sys
 import time
 import urllib.error
-import urllib.request  # noqa: TID251 (a benchmark is its own gateway)
+import urllib.request
 
 import psutil
 
@@ -24,10 +24,24 @@ class Web:
         self.children = children
         self.master = children.start(
             [
-                sys.executable, "-m", "gunicorn", application, "-k", "gthread", "--preload",
-                "-w", str(WORKERS), "--threads", str(THREADS),
-                "-b", f"127.0.0.1:{self.port}", "--keep-alive", "75",
-                "--log-level", "warning", "--no-control-socket",
+                sys.executable,
+                "-m",
+                "gunicorn",
+                application,
+                "-k",
+                "gthread",
+                "--preload",
+                "-w",
+                str(WORKERS),
+                "--threads",
+                str(THREADS),
+                "-b",
+                f"127.0.0.1:{self.port}",
+                "--keep-alive",
+                "75",
+                "--log-level",
+                "warning",
+                "--no-control-socket",
             ]
         )
 
@@ -37,7 +51,7 @@ class Web:
         while time.monotonic() < until:
             self.children.check()
             try:
-                urllib.request.urlopen(  # noqa: S310
+                urllib.request.urlopen(
                     f"http://127.0.0.1:{self.port}{path}", timeout=10
                 )
             except urllib.error.HTTPError:

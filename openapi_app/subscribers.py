@@ -56,7 +56,7 @@ def fire_due_jobs(*, limit: int) -> int:
             log.warning("job_not_fired", job_id=job_id.hex, code=refusal.code)
             continue
         fired += 1
-        if execution is not None and not execution.is_settled:
+        if execution is not None and execution.can_run_now:
             send_execution(execution.id)
     return fired
 

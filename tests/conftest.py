@@ -6,7 +6,7 @@ from django.test import TransactionTestCase
 
 from tests import chromium
 
-pytest_plugins = ["tests.live"]
+pytest_plugins = ["tests.live", "tests.profiles"]
 
 # Made by migrations and looked up by everybody: they outlive a test.
 KEPT = {"django_content_type", "auth_permission"}

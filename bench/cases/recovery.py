@@ -14,7 +14,10 @@ def _contestants(act: str) -> list[Contestant]:
         Floor(name="plain SQL", act=act, rows=1, clients=CLIENTS, over_http=True),
         HttpAct(name="Orbit", act=act, clients=CLIENTS),
         HttpAct(
-            name="bare DRF view, ORM", act=act, clients=CLIENTS, kind="bare",
+            name="bare DRF view, ORM",
+            act=act,
+            clients=CLIENTS,
+            kind="bare",
             application=BARE,
         ),
     ]

@@ -15,12 +15,13 @@ BULK = 500
 
 def _one_by_one() -> list[Contestant]:
     return [
-        Floor(
-            name="plain SQL", act="submit", rows=1, clients=CLIENTS, over_http=True
-        ),
+        Floor(name="plain SQL", act="submit", rows=1, clients=CLIENTS, over_http=True),
         HttpAct(name="Orbit", act="submit", clients=CLIENTS),
         HttpAct(
-            name="bare DRF view, ORM", act="submit", clients=CLIENTS, kind="bare",
+            name="bare DRF view, ORM",
+            act="submit",
+            clients=CLIENTS,
+            kind="bare",
             application=BARE,
         ),
         MinimalAnswer(clients=CLIENTS),

@@ -105,7 +105,9 @@ class Engine:
         for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
-        return [answer.task.id for answer in answers if not isinstance(answer, Exception)]
+        return [
+            answer.task.id for answer in answers if not isinstance(answer, Exception)
+        ]
 
     def claim(self, count: int) -> list[Assignment]:
         """Claim up to so many."""

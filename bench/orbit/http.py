@@ -54,7 +54,9 @@ class HttpAct:
         database, place = PREPARED.database(servers, name="http")
         variables = environment(database, servers)
         self.children = Children({**variables, "BENCH_PLACE": place.dump()})
-        count = int(EXPECTED[self.tasks_per_call] * (seconds + 2)) // self.tasks_per_call
+        count = (
+            int(EXPECTED[self.tasks_per_call] * (seconds + 2)) // self.tasks_per_call
+        )
         self.requests = iter(self._prepare(place, count=count))
         database.execute("vacuum analyze")
         self.web = Web(application=self.application, children=self.children)

@@ -1,4 +1,4 @@
-"""Orbit's worker in process: `fill COUNT`, `uncertain COUNT`, `failed COUNT`, `work BATCH`."""
+"""Orbit in process: `fill`, `uncertain` or `failed` COUNT, and `work` BATCH."""
 
 import sys
 

@@ -1,5 +1,6 @@
 """Huey on Redis."""
 
+import importlib
 import os
 import sys
 
@@ -18,7 +19,6 @@ def noop() -> None:
 
 if __name__ == "__main__":
     # Under the name by which the consumer imports it, not as part of __main__.
-    from bench.peers import huey_redis
-
+    module = importlib.import_module("bench.peers.huey_redis")
     for _ in range(int(sys.argv[2])):
-        huey_redis.noop()
+        module.noop()

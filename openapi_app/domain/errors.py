@@ -74,3 +74,10 @@ class JobNameTaken(InvalidJob):
 
     def __init__(self) -> None:
         super().__init__("name", "This group has a job of that name; choose another.")
+
+
+class GroupNameTaken(InvalidJob):
+    """The namespace has a group of that name already."""
+
+    def __init__(self) -> None:
+        super().__init__("name", "There is a group of that name; choose another.")

@@ -79,6 +79,12 @@ def check_draft(draft: JobDraft) -> None:
     _check_budget(draft)
 
 
+def check_group_name(name: str) -> None:
+    """Raise InvalidJob unless a group may be called so."""
+    _check_text(name, field="name", limit=_LENGTHS["name"])
+    _check_line(name, field="name")
+
+
 def check_timing(draft: JobDraft, *, now: datetime) -> None:
     """Raise InvalidJob, with the field, unless the schedule will fire."""
     _check_word(draft.schedule_type, ScheduleType, "schedule_type")

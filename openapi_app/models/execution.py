@@ -84,3 +84,8 @@ class JobExecution(models.Model):
 
     def __str__(self) -> str:
         return self.id.hex
+
+    @property
+    def can_run_now(self) -> bool:
+        """Whether a worker may claim it: nothing is before it and it is not over."""
+        return not self.is_settled and not self.is_waiting_turn

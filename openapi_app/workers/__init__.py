@@ -49,7 +49,7 @@ def fire_scheduled_job(job_id: str) -> None:
     except Refusal as refusal:
         log.warning("job_not_fired", job_id=job_id, code=refusal.code)
         return
-    if execution is not None and not execution.is_settled:
+    if execution is not None and execution.can_run_now:
         send_execution(execution.id)
 
 

@@ -136,7 +136,8 @@ def work(ledger: Ledger, *, lease_ms: int, once: bool) -> None:
         worker = Worker(
             client=client,
             queue_id=setting("ORBIT_QUEUE_ID"),
-            name="ledger",
+            # The process that holds an attempt is what its operator looks for.
+            name=f"ledger/{os.getpid()}",
             options=WorkerOptions(lease_ms=lease_ms, poll_seconds=0.5),
         )
 

@@ -99,7 +99,13 @@ class TaskRecord(NamedTuple):
         if revision == self.revision:
             return then
         return then._replace(
-            result=None, error_code=None, error_message=None, completed_at=None
+            # Only a running task is asked to stop; one that waits anew still knows it.
+            cancel_requested_at=None if revision == 1 else self.cancel_requested_at,
+            effect_uncertain=state == State.NEEDS_REVIEW,
+            result=None,
+            error_code=None,
+            error_message=None,
+            completed_at=None,
         )
 
 

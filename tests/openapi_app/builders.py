@@ -211,7 +211,7 @@ class Crew:
 
     def close(self):
         """End the threads and their connections."""
-        self.at_once(*[connection.close] * self.count)
+        self.at_once(*[_hang_up] * self.count)
         self.pool.shutdown()
 
     def __enter__(self):
@@ -219,6 +219,11 @@ class Crew:
 
     def __exit__(self, *_):
         self.close()
+
+
+def _hang_up():
+    # Each thread's own: a bound method would be that of whoever names it.
+    connection.close()
 
 
 def _attempt(act, together):

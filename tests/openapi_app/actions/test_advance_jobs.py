@@ -337,7 +337,7 @@ def test_starting_and_settling_at_once_never_strands_an_execution(sent):
 
 def test_many_starters_and_one_worker_keep_the_order_of_a_serial_job(sent):
     job = a_serial_job()
-    ran = []
+    ran: list[object] = []
 
     def start():
         try:

@@ -260,10 +260,10 @@ def test_fire_waits_for_a_change_that_is_under_way():
 
     def delete_slowly():
         with transaction.atomic():
-            row = Job.objects.lock(job.id)
+            Job.objects.lock(job.id)
             holding.set()
             done.wait(1)
-            change(Job, row.id, deleted_at=clock.now())
+            change(Job, job.id, deleted_at=clock.now())
 
     def fire_meanwhile():
         holding.wait(5)

@@ -196,7 +196,6 @@ def at_once(count, act):
     together = threading.Barrier(count)
 
     def run(number):
-        connection.ensure_connection()
         together.wait(timeout=30)
         try:
             return act(number)

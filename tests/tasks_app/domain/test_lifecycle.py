@@ -263,7 +263,9 @@ def test_a_review_decides_with_a_result_and_no_attempt(outcome):
     assert move.is_final
 
 
-@pytest.mark.parametrize("outcome", set(State) - {State.SUCCEEDED, State.FAILED})
+@pytest.mark.parametrize(
+    "outcome", sorted(set(State) - {State.SUCCEEDED, State.FAILED})
+)
 def test_a_review_decides_nothing_else(outcome):
     standing = a_standing(state=State.NEEDS_REVIEW)
 

@@ -7,8 +7,8 @@ from uuid import UUID
 from django.views.decorators.debug import sensitive_variables
 
 from tokens_app import queries
-from tokens_app.actions.issue_token import issue_token
 from tokens_app.actions.edit_token import edit_token
+from tokens_app.actions.issue_token import issue_token
 from tokens_app.actions.record_calls import record_call
 from tokens_app.actions.record_token_use import record_token_use
 from tokens_app.actions.resume_token import resume_token
@@ -26,17 +26,17 @@ from tokens_app.domain.errors import (
 from tokens_app.domain.grant import Actor, TokenGrant
 from tokens_app.domain.issued import IssuedToken
 from tokens_app.domain.range_catalogue import (
+    Place,
     RangeCatalogue,
     RangeMember,
-    Place,
     TokenExecution,
     TokenRange,
     register_range_catalogue,
 )
 from tokens_app.domain.rotation import Rotation, RotationReason
 from tokens_app.domain.scope import AUDIENCES, SCOPES, Audience, read_scopes
-from tokens_app.domain.token_edit import TokenEdit
 from tokens_app.domain.secret import digests_of, matches_any, read_authorization
+from tokens_app.domain.token_edit import TokenEdit
 from tokens_app.models.peppers import peppers
 from tokens_app.queries import Credential, ExpiringToken, tokens_expiring
 
@@ -44,19 +44,19 @@ __all__ = [
     "AUDIENCES",
     "SCOPES",
     "Actor",
-    "Call",
     "Audience",
+    "Call",
     "ExpiringToken",
     "IssuedToken",
+    "Place",
     "Principal",
     "RangeCatalogue",
-    "Place",
     "RangeMember",
-    "TokenExecution",
     "Rotation",
     "RotationReason",
     "TokenAlreadyRotated",
     "TokenEdit",
+    "TokenExecution",
     "TokenGrant",
     "TokenInvalid",
     "TokenNotActive",
@@ -65,13 +65,13 @@ __all__ = [
     "TokenRejected",
     "authenticate",
     "edit_token",
-    "record_call",
-    "route_of",
     "issue_token",
+    "record_call",
     "register_range_catalogue",
     "resume_token",
     "revoke_token",
     "rotate_token",
+    "route_of",
     "suspend_token",
     "tokens_expiring",
 ]

@@ -89,9 +89,7 @@ def _set_plain(token: ServiceAccountToken, edit: TokenEdit) -> None:
             setattr(token, name, limit or None)
 
 
-def _set_expiry(
-    token: ServiceAccountToken, edit: TokenEdit, *, now: datetime
-) -> None:
+def _set_expiry(token: ServiceAccountToken, edit: TokenEdit, *, now: datetime) -> None:
     if edit.expires is not None:
         token.expires_at = settle_expiry(
             edit.expires, now=now, max_days=settings.TOKEN_MAX_LIFETIME_DAYS

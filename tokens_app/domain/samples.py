@@ -14,7 +14,12 @@ class Sample:
 
 
 def samples(
-    *, base_url: str, audience: str, scopes: Iterable[str], token: str | None, shell: str
+    *,
+    base_url: str,
+    audience: str,
+    scopes: Iterable[str],
+    token: str | None,
+    shell: str,
 ) -> list[Sample]:
     """The calls that the scopes allow, in the given shell.
 

@@ -162,11 +162,13 @@ def _accepted() -> Q:
 _CONDITIONS: dict[TokenFilter, Callable[[], Q]] = {
     TokenFilter.ALL: Q,
     TokenFilter.ACTIVE: _accepted,
-    TokenFilter.EXPIRING: lambda: _accepted()
-    & Q(expires_at__lte=clock.now() + EXPIRING_WITHIN),
+    TokenFilter.EXPIRING: lambda: (
+        _accepted() & Q(expires_at__lte=clock.now() + EXPIRING_WITHIN)
+    ),
     TokenFilter.NEVER_USED: lambda: _accepted() & Q(last_used_at__isnull=True),
-    TokenFilter.UNUSED: lambda: _accepted()
-    & Q(last_used_at__lte=clock.now() - UNUSED_FOR),
+    TokenFilter.UNUSED: lambda: (
+        _accepted() & Q(last_used_at__lte=clock.now() - UNUSED_FOR)
+    ),
     TokenFilter.SUSPENDED: lambda: Q(status="SUSPENDED"),
     TokenFilter.EXPIRED: lambda: Q(status="ACTIVE", expires_at__lte=clock.now()),
     TokenFilter.REVOKED: lambda: Q(status="REVOKED"),

@@ -15,5 +15,6 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("v1/", include("tasks_app.api.urls")),
     path("openapi/v1/", include("openapi_app.api.urls")),
+    path("workbench/api/", include("tokens_app.api.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -1,11 +1,14 @@
 """The door of the token workbench: who is calling, and what may they do."""
 
+import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
+from django.http import HttpRequest
 from django.views.decorators.debug import sensitive_variables
 
+from orbit.http.request_id import request_id_of
 from tokens_app import queries
 from tokens_app.actions.edit_token import edit_token
 from tokens_app.actions.issue_token import issue_token
@@ -45,7 +48,6 @@ __all__ = [
     "SCOPES",
     "Actor",
     "Audience",
-    "Call",
     "ExpiringToken",
     "IssuedToken",
     "Place",
@@ -66,12 +68,11 @@ __all__ = [
     "authenticate",
     "edit_token",
     "issue_token",
-    "record_call",
+    "note_call",
     "register_range_catalogue",
     "resume_token",
     "revoke_token",
     "rotate_token",
-    "route_of",
     "suspend_token",
     "tokens_expiring",
 ]
@@ -139,6 +140,39 @@ def authenticate(
         expires_at=credential.expires_at,
         reads_per_minute=credential.reads_per_minute,
         triggers_per_minute=credential.triggers_per_minute,
+    )
+
+
+def note_call(
+    caller: Principal,
+    *,
+    request: HttpRequest,
+    started_ns: int,
+    status: int,
+    result: str,
+    is_replay: bool = False,
+) -> None:
+    """Put an answered call into its token's log; never waits and never fails.
+
+    `started_ns` is what time.perf_counter_ns() said when the call came in. Of the
+    request only the pattern of its path, its id and its job are kept.
+    """
+    match = request.resolver_match
+    if match is None:
+        return
+    record_call(
+        Call(
+            token_id=caller.token_id,
+            route=route_of(request.method or "", match.route),
+            job_id=match.kwargs.get("job_id"),
+            status=status,
+            result=result,
+            is_replay=is_replay,
+            latency_ms=(time.perf_counter_ns() - started_ns) / 1_000_000,
+            request_id=request_id_of(request),
+            # The process' clock: asking the database's would cost a statement.
+            created_at=datetime.fromtimestamp(time.time(), UTC),
+        )
     )
 
 

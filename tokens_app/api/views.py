@@ -41,7 +41,7 @@ class WorkbenchAPIView(APIView):
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse whoever may not make this call."""
         super().initial(request, *args, **kwargs)
-        if request.user is None or not request.user.is_authenticated:
+        if not getattr(request.user, "is_authenticated", False):
             raise Unauthenticated("Sign in first; this API takes a session, no token.")
         method = request.method or ""
         if method not in self.permissions:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 
 from tokens_app.domain.call import Call
 from tokens_app.models import TokenCall
@@ -42,7 +42,7 @@ def write_calls() -> int:
         try:
             with transaction.atomic():
                 TokenCall.objects.write(batch)
-        except DatabaseError as error:
+        except Error as error:
             log.warning("calls not kept", count=len(batch), fault=str(error).strip())
         else:
             written += len(batch)
@@ -69,8 +69,7 @@ class _Writer:
             return
         with self.lock:
             if not self.is_awake:
-                self.is_awake = True
-                _start(self.run)
+                self.is_awake = _start(self.run)
 
     def run(self) -> None:
         """Write and end; the next call begins another."""
@@ -83,8 +82,13 @@ class _Writer:
             connection.close()
 
 
-def _start(run: Callable[[], None]) -> None:
-    threading.Thread(target=run, name="call-log", daemon=True).start()
+def _start(run: Callable[[], None]) -> bool:
+    try:
+        threading.Thread(target=run, name="call-log", daemon=True).start()
+    except RuntimeError:
+        # The system gives no thread now; the next call asks again.
+        return False
+    return True
 
 
 def _forget() -> None:

@@ -209,6 +209,9 @@ def test_a_job_that_joins_a_granted_group_is_told(place):
 
 
 def test_calls_are_counted_and_the_last_hundred_are_kept(place, redis):  # noqa: ARG001
+    write_calls()
+    TokenCall.objects.all().delete()
+    TokenUsageDay.objects.all().delete()
     job = place.job()
     issued = place.token(job)
     caller = Caller(issued.plaintext)

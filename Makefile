@@ -76,7 +76,11 @@ lock: setup
 	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --group dev $(ARGS) \
 	  pyproject.toml --output-file requirements.lock
-	@echo "lock: requirements.lock is written"
+	@# What an installation needs, in the same versions, without the tools of this house.
+	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --constraint requirements.lock \
+	  pyproject.toml --output-file requirements.production.lock
+	@echo "lock: requirements.lock and requirements.production.lock are written"
 
 fmt: setup
 	@$(PY) -m ruff check --quiet --fix . ; $(PY) -m ruff format .
@@ -89,10 +93,22 @@ openapi: setup
 	@$(PRODUCTION) $(PY) manage.py spectacular --validate --fail-on-warn \
 	  --custom-settings tasks_app.api.document.SETTINGS \
 	  --file docs/openapi/tasks-v1.yaml
+	@$(PRODUCTION) $(PY) manage.py spectacular --validate --fail-on-warn \
+	  --custom-settings openapi_app.api.document.SETTINGS \
+	  --file docs/openapi/open-jobs-v1.yaml
 
-bench: setup
-	@$(PY) -m bench $(ARGS)
+# The peers need other packages than the product: an environment of their own.
+bench: .venv-bench/.complete
+	@.venv-bench/bin/python -m bench $(ARGS)
+
+.venv-bench/.complete: requirements.lock bench/requirements.lock | $(STAMP)
+	@echo "bench: installing Orbit's packages and the peers into .venv-bench"
+	@$(PY) -m venv --clear .venv-bench
+	@.venv-bench/bin/python -m pip install -qq --no-compile --no-input \
+	  --disable-pip-version-check --require-hashes \
+	  -r requirements.lock -r bench/requirements.lock
+	@touch $@
 
 clean:
 	@if [ -L .orbit/postgres ]; then rm -rf "$$(readlink .orbit/postgres)"; fi
-	rm -rf .orbit $(VENV) staticfiles .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .orbit .venv-bench $(VENV) staticfiles .mypy_cache .ruff_cache .pytest_cache

@@ -1,6 +1,7 @@
 """Child processes of a contestant: started with the run's environment, all stopped."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -15,7 +16,7 @@ class Children:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-        self.folder = Path(tempfile.mkdtemp(prefix="orbit-bench-children-"))
+        self.folder: Path | None = None
         self.running: list[subprocess.Popen[bytes]] = []
 
     def run(self, *command: str, stdin: bytes = b"") -> bytes:
@@ -35,6 +36,7 @@ class Children:
 
     def start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         """Start in the background, in a process group of its own."""
+        self.folder = self.folder or Path(tempfile.mkdtemp(prefix="orbit-bench-"))
         with (self.folder / f"{len(self.running)}.log").open("wb") as log:
             child = subprocess.Popen(
                 command,
@@ -56,8 +58,8 @@ class Children:
 
     def output(self, number: int = 0) -> str:
         """The end of what the child wrote."""
-        log = self.folder / f"{number}.log"
-        return log.read_text(errors="replace")[-3000:] if log.exists() else ""
+        log = self.folder and self.folder / f"{number}.log"
+        return log.read_text(errors="replace")[-3000:] if log else ""
 
     def stop(self) -> None:
         """Kill every group: queues are thrown away, nothing has to finish."""
@@ -69,3 +71,6 @@ class Children:
         for child in self.running:
             child.wait()
         self.running.clear()
+        if self.folder:
+            shutil.rmtree(self.folder)
+            self.folder = None

@@ -20,6 +20,12 @@ def text(name: str, default: str | None = None) -> str:
     return default
 
 
+def sealed(name: str, default: str | None = None) -> str:
+    """The variable as written, or the text of the file that NAME_FILE points to."""
+    path = os.environ.get(f"{name}_FILE", "")
+    return Path(path).read_text().strip() if path else text(name, default)
+
+
 def integer(name: str, default: int, *, low: int = 0, high: int = 2**31 - 1) -> int:
     """A whole number within low..high, both included."""
     raw = os.environ.get(name, "")
@@ -60,11 +66,11 @@ def secret(name: str, *, min_bytes: int = 32) -> str:
 
 
 def database(name: str) -> dict[str, object]:
-    """A postgresql:// URL as Django's DATABASES entry, without OPTIONS.
+    """A postgresql:// URL, or NAME_FILE's, as Django's DATABASES entry.
 
     The host may be a percent-encoded socket directory, or ?host=/directory.
     """
-    parts = urlsplit(text(name))
+    parts = urlsplit(sealed(name))
     query = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
     if parts.scheme not in {"postgresql", "postgres"} or not parts.path.strip("/"):
         raise ImproperlyConfigured(f"{name} must be postgresql://user@host/database.")

@@ -87,10 +87,10 @@ DATABASES["default"]["OPTIONS"] = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Redis or Valkey: the open job API needs it, /v1 does not
-REDIS_URL = env.text("REDIS_URL", "")
+REDIS_URL = env.sealed("REDIS_URL", "")
 
 # --- Celery: messages only say which execution is due; PostgreSQL rows are the truth
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
+CELERY_BROKER_URL = env.sealed("CELERY_BROKER_URL", REDIS_URL)
 CELERY_BROKER_CONNECTION_TIMEOUT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker

@@ -336,4 +336,4 @@ def every_row() -> list[tuple[str, str]]:
 
 def row_of(task_id: UUID) -> dict[str, Any]:
     """Every column of a task."""
-    return Task.objects.filter(id=task_id).values().get()
+    return dict(Task.objects.filter(id=task_id).values().get())

@@ -17,4 +17,5 @@ def purge_idempotency_records(*, limit: int) -> int:
     """How many were deleted, at most `limit`."""
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute(PURGE, [limit])
-        return cursor.rowcount
+        count: int = cursor.rowcount
+    return count

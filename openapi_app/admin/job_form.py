@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 
-from openapi_app.domain.errors import InvalidJob
+from openapi_app.domain.errors import InvalidJob, JobNameTaken
 from openapi_app.domain.handlers import registered_handlers
 from openapi_app.domain.job_rules import (
     RECOVERY_SAFETIES,
@@ -117,7 +117,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]
             check_draft(draft)
             if self._starts_afresh(draft):
                 check_timing(draft, now=clock.now())
-            self._check_namespace(draft)
+            self._check_place(draft)
         except InvalidJob as refusal:
             self.add_error(refusal.field, refusal.message)
         else:
@@ -138,7 +138,10 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]
             return True
         return any(getattr(draft, field) != self.was[field] for field in TIMING)
 
-    def _check_namespace(self, draft: JobDraft) -> None:
+    def _check_place(self, draft: JobDraft) -> None:
         places = {place.id: place.namespace_id for place in queue_places()}
         if places.get(draft.queue_id) != draft.namespace_id:
             raise InvalidJob("queue_id", "Choose a queue of the group's namespace.")
+        namesakes = Job.objects.live().filter(group_id=draft.group_id, name=draft.name)
+        if namesakes.exclude(pk=self.instance.pk).exists():
+            raise JobNameTaken

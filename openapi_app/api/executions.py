@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from openapi_app import queries
 from openapi_app.actions.trigger_job import Triggered, TriggerJob, trigger_job
+from openapi_app.api import operations
 from openapi_app.api.envelope import BEGAN, answer
 from openapi_app.api.shapes import execution_shape
 from openapi_app.api.views import OpenAPIView
@@ -32,7 +33,7 @@ MAX_WAIT_SECONDS = 20
 class JobExecutions(OpenAPIView):
     """GET and POST /openapi/v1/jobs/{job_id}/executions."""
 
-    scopes = {"GET": "executions:read", "POST": "jobs:trigger"}
+    operations = {"GET": operations.LIST_EXECUTIONS, "POST": operations.TRIGGER_JOB}
     query_parameters = ("page_size", "cursor")
 
     def get(self, request: Request, job_id: UUID) -> Response:
@@ -115,7 +116,7 @@ class JobExecutions(OpenAPIView):
 class ExecutionDetail(OpenAPIView):
     """GET /openapi/v1/executions/{execution_id}."""
 
-    scopes = {"GET": "executions:read"}
+    operations = {"GET": operations.GET_EXECUTION}
     query_parameters = ("wait_seconds",)
 
     def get(self, request: Request, execution_id: UUID) -> Response:

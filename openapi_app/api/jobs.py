@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from openapi_app import queries
+from openapi_app.api import operations
 from openapi_app.api.envelope import answer
 from openapi_app.api.shapes import job_shape
 from openapi_app.api.views import OpenAPIView
@@ -28,7 +29,7 @@ TRUTH = {"true": True, "false": False}
 class JobList(OpenAPIView):
     """GET /openapi/v1/jobs."""
 
-    scopes = {"GET": "jobs:read"}
+    operations = {"GET": operations.LIST_JOBS}
     query_parameters = ("page_size", "cursor", "group", "name", "triggerable")
 
     def get(self, request: Request) -> Response:
@@ -51,7 +52,7 @@ class JobList(OpenAPIView):
 class JobDetail(OpenAPIView):
     """GET /openapi/v1/jobs/{job_id}."""
 
-    scopes = {"GET": "jobs:read"}
+    operations = {"GET": operations.GET_JOB}
 
     def get(self, request: Request, job_id: UUID) -> Response:
         """One job; outside the range it is told the same as where there is none."""

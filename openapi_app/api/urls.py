@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.urls import path, register_converter
 
-from openapi_app.api import executions, jobs, tokens
+from openapi_app.api import document, executions, jobs, tokens
 
 
 class OpenId:
@@ -29,4 +29,5 @@ urlpatterns = [
     path("jobs/<openid:job_id>/executions", executions.JobExecutions.as_view()),
     path("executions/<openid:execution_id>", executions.ExecutionDetail.as_view()),
     path("token", tokens.TokenDetail.as_view()),
+    path("openapi.json", document.OpenAPIDocument.as_view()),
 ]

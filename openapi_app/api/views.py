@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from openapi_app.api.authentication import OpenJobAuthentication
+from openapi_app.api.described import Described, Operation
 from openapi_app.domain.errors import JobNotFound
 from openapi_app.domain.refusals import (
     InsufficientScope,
@@ -39,7 +40,8 @@ class OpenAPIView(APIView):
     permission_classes = ()
     # HEAD and OPTIONS are 405 like every other method a path does not have.
     http_method_names = ["get", "post"]
-    scopes: ClassVar[Mapping[str, str | None]]
+    schema = Described()
+    operations: ClassVar[Mapping[str, Operation]]
     query_parameters: ClassVar[tuple[str, ...]] = ()
     quota: Quota | None = None
     caller: Principal | None = None
@@ -70,9 +72,9 @@ class OpenAPIView(APIView):
             **{name: it.hex for name, it in kwargs.items() if isinstance(it, UUID)},
         )
         method = request.method or ""
-        if method not in self.scopes:
+        if method not in self.operations:
             self.http_method_not_allowed(request)
-        scope = self.scopes[method]
+        scope = self.operations[method].scope
         if scope is not None and scope not in self.principal.scopes:
             raise InsufficientScope(scope)
         if method == "GET":

@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import timedelta
 from typing import Annotated
+from uuid import UUID
 
 import msgspec
 
@@ -31,7 +32,7 @@ def summarise(context: Context, asked: Summary) -> object:
     ).exclude(id=context.execution_id)
     states: Counter[str] = Counter()
     sources: Counter[str] = Counter()
-    chunk = []
+    chunk: list[UUID | None] = []
     for source, task_id in executions.values_list("source", "task_id").iterator():
         sources[source] += 1
         chunk.append(task_id)
@@ -49,9 +50,8 @@ def summarise(context: Context, asked: Summary) -> object:
     }
 
 
-def _states(task_ids: list[object]) -> Counter[str]:
+def _states(task_ids: list[UUID | None]) -> Counter[str]:
     standings = standings_of([it for it in task_ids if it is not None])
     return Counter(
-        public_state(standings[it].state if it in standings else None)
-        for it in task_ids
+        public_state(None if it is None else standings[it].state) for it in task_ids
     )

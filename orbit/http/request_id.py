@@ -38,6 +38,9 @@ class RequestIdMiddleware:
         try:
             response = self.get_response(request)
             response.headers["X-Request-Id"] = request_id
+            if not response.streaming and "Content-Length" not in response.headers:
+                # Without it the server sends small answers in several chunks.
+                response.headers["Content-Length"] = str(len(response.content))
             log.log(
                 _level(response.status_code),
                 "request",

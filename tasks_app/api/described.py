@@ -12,7 +12,7 @@ from drf_spectacular.plumbing import ComponentRegistry
 Schema = dict[str, Any]
 
 MEDIA_TYPE = "application/json"
-BEARER = "bearer"
+BEARER = "taskToken"
 # In ECMA 262 `$` is the very end already; Python needs the look-ahead.
 PYTHON_END, ECMA_END = r"(?![\s\S])", "$"
 SCHEMAS = "#/components/schemas/{name}"

@@ -1,22 +1,21 @@
 """A web process on the suite's own database, and one on a database to hurt."""
 
+import json
 import os
+from io import StringIO
 from urllib.parse import urlsplit
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from io import StringIO
-
-import json
 
 from tests.faults.calls import Desk
 from tests.faults.processes import prepare, web
-from tests.servers import PostgresServer, SESSION
+from tests.servers import SESSION, PostgresServer
 
 
 @pytest.fixture
-def database_url(transactional_db):
+def database_url(transactional_db):  # noqa: ARG001 - the database must be there
     """The address of this worker's test database."""
     name = connection.settings_dict["NAME"]
     return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()

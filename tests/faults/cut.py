@@ -50,9 +50,7 @@ class Cut:
         with suppress(OSError):
             while True:
                 client, _ = self.listener.accept()
-                threading.Thread(
-                    target=self._serve, args=[client], daemon=True
-                ).start()
+                threading.Thread(target=self._serve, args=[client], daemon=True).start()
 
     def _serve(self, client):
         with closing(client), closing(socket.socket(socket.AF_UNIX)) as server:

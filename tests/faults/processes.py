@@ -69,6 +69,13 @@ def maintenance(database_url, **variables):
     )
 
 
+def one_pass(database_url):
+    """A start of maintenance that makes one pass."""
+    command = application.maintenance()
+    once = replace(command, argv=(*command.argv, "--once"))
+    return running(once, DATABASE_URL=database_url)
+
+
 def worker(client, seat, *, lease_ms, **variables):
     """A worker process over HTTP; what it does, its tasks' payloads say."""
     return running(

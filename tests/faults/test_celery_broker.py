@@ -10,7 +10,7 @@ from openapi_app.workers import resend_lost
 from tests.live import eventually
 from tests.openapi_app.celery.builders import attempts_of, settled, task_of
 
-pytest_plugins = ["tests.openapi_app.celery.conftest"]
+pytest_plugins = ["tests.openapi_app.celery.fixtures"]
 
 
 def sent_within(execution_id, seconds):

@@ -1,5 +1,6 @@
 """Celery workers that are killed, asked to end, or given the same message thrice."""
 
+import functools
 import json
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from tests.openapi_app.celery.builders import (
     task_of,
 )
 
-pytest_plugins = ["tests.openapi_app.celery.conftest"]
+pytest_plugins = ["tests.openapi_app.celery.fixtures"]
 
 POOLS = [("--pool", "solo"), ("--pool", "prefork", "--concurrency", "1")]
 pools = pytest.mark.parametrize("pool", POOLS, ids=["solo", "prefork"])
@@ -81,8 +82,7 @@ def test_one_message_delivered_three_times_at_once_makes_one_attempt(bench, work
     executions = [bench.accept(job) for _ in range(5)]
     for execution_id in executions:
         with ThreadPoolExecutor(3) as pool:
-            sent = list(pool.map(lambda _, it=execution_id: send_execution(it), "abc"))
-        assert all(sent)
+            assert all(pool.map(send_execution, [execution_id] * 3))
     for execution_id in executions:
         assert settled(execution_id).state == "SUCCEEDED"
     eventually(lambda: messages_in(settings.CELERY_BROKER_URL) == [])
@@ -100,7 +100,7 @@ def test_a_worker_that_is_quicker_than_the_commit_finds_the_execution(bench, wor
         with committed():
             connection.cursor().execute("SELECT pg_sleep(0.01)")
             JobExecution.objects.filter(id=execution_id).update(started_by="ada")
-            connection.on_commit(lambda it=execution_id: send_execution(it))
+            connection.on_commit(functools.partial(send_execution, execution_id))
         assert settled(execution_id, within=10).state == "SUCCEEDED"
     assert "ERROR" not in worker.text()
 

@@ -72,7 +72,9 @@ def reviews_of_many_keys(desk):
     answered = crowd(lambda: desk.review(task_id))
     assert counts(answered) == {200: 1, 409: CROWD - 1}
     [won] = data_of(answered[200])
-    assert {error["audit_id"] for error in errors_of(answered[409])} == {won["audit_id"]}
+    assert {error["audit_id"] for error in errors_of(answered[409])} == {
+        won["audit_id"]
+    }
     assert outstanding() == units - 1
     assert audits(task_id, "task.review") == 1
 

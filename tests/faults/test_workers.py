@@ -2,21 +2,21 @@
 
 import os
 import signal
-import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests.faults.processes import at_once, maintenance, worker
+from tests.faults.processes import at_once, maintenance, one_pass, worker
 from tests.live import eventually
 from tests.tasks_app.contested.invariants import assert_invariants
 
 LEASE_MS = 1_000
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def database(hurt):
     """SQL on the database of the processes; the invariants hold at the end."""
     with psycopg.connect(hurt.url, autocommit=True) as connection:
@@ -36,6 +36,15 @@ def state_of(desk, task_id):
     return desk.task(task_id)["state"]
 
 
+def overtime(database, attempt):
+    """How many seconds an attempt lasted beyond its lease, by the database's clock."""
+    return database.execute(
+        "SELECT extract(epoch FROM ended_at - lease_expires_at) FROM tasks_attempt"
+        " WHERE id = %s::uuid",
+        [attempt["id"]],
+    ).fetchone()[0]
+
+
 def started(log):
     return log.exists() and log.read_text().split()
 
@@ -44,14 +53,16 @@ def test_worker_killed_in_the_middle_asks_a_person_or_runs_again(
     hurt, desk, database, tmp_path
 ):
     careful = desk.submitted({"log": str(tmp_path / "a"), "hold": True})
-    with maintenance(hurt.url), worker(desk.client, hurt.seat, lease_ms=LEASE_MS) as one:
+    with (
+        maintenance(hurt.url),
+        worker(desk.client, hurt.seat, lease_ms=LEASE_MS) as one,
+    ):
         eventually(lambda: started(tmp_path / "a"))
         os.kill(one.pid, signal.SIGKILL)
-        killed_at = time.monotonic()
-        eventually(lambda: state_of(desk, careful) == "NEEDS_REVIEW", within=8)
-        assert time.monotonic() - killed_at < LEASE_MS / 1000 + 5
+        eventually(lambda: state_of(desk, careful) == "NEEDS_REVIEW")
     [attempt] = desk.attempts(careful)
     assert attempt["outcome"] == "UNKNOWN"
+    assert 0 < overtime(database, attempt) < 5
     task = desk.task(careful)
     assert (task["effect_uncertain"], task["error"]["code"]) == (True, "LEASE_LOST")
 
@@ -65,13 +76,11 @@ def test_worker_killed_in_the_middle_asks_a_person_or_runs_again(
             eventually(lambda: started(tmp_path / "b"))
             os.kill(one.pid, signal.SIGKILL)
         with worker(desk.client, hurt.seat, lease_ms=LEASE_MS):
-            eventually(lambda: state_of(desk, safe) == "SUCCEEDED", within=15)
+            eventually(lambda: state_of(desk, safe) == "SUCCEEDED", within=20)
     assert started(tmp_path / "b") == ["1", "2"]
 
 
-def test_task_that_kills_its_worker_each_time_does_not_loop(
-    hurt, desk, database, tmp_path
-):
+def test_task_that_kills_its_worker_each_time_does_not_loop(hurt, desk, tmp_path):
     log = tmp_path / "log"
     deadly = desk.submitted(
         {"log": str(log), "die": True},
@@ -83,7 +92,7 @@ def test_task_that_kills_its_worker_each_time_does_not_loop(
             with worker(desk.client, hurt.seat, lease_ms=LEASE_MS) as victim:
                 eventually(lambda one=victim: one.exit_code() is not None)
             assert len(started(log)) == number
-        eventually(lambda: state_of(desk, deadly) == "NEEDS_REVIEW", within=8)
+        eventually(lambda: state_of(desk, deadly) == "NEEDS_REVIEW", within=20)
     assert desk.claim() == []
     assert [it["outcome"] for it in desk.attempts(deadly)] == ["UNKNOWN"] * 3
 
@@ -96,7 +105,7 @@ def test_permit_of_a_killed_worker_is_free_within_one_pass(hurt, desk, database)
         [lost] = desk.claim(lease_ms=LEASE_MS)
         assert desk.claim() == []
         with maintenance(hurt.url):
-            [entry] = eventually(desk.claim, within=8)
+            [entry] = eventually(desk.claim, within=20)
         assert entry["task"]["id"] == waiter
         assert desk.report(lost, "succeed", result=1).status_code == 409
         assert desk.claim() == []
@@ -140,31 +149,24 @@ def is_near_its_end(database, entry):
     return database.execute(query, [entry["attempt_id"]]).fetchone()[0]
 
 
-def test_twenty_starts_of_maintenance_beside_young_leases_reap_none(
+def test_starts_of_workers_and_maintenance_beside_young_leases_reap_none(
     hurt, desk, database
 ):
     for _ in range(20):
         desk.submitted()
     leased = desk.claim(max_tasks=20)
     database.execute(
-        "UPDATE tasks_attempt SET started_at = started_at - interval '3 s'"
-        " WHERE outcome = 'ACTIVE'"
+        "UPDATE tasks_attempt SET started_at = started_at - interval '3 s',"
+        " lease_expires_at = lease_expires_at - interval '3 s' WHERE outcome = 'ACTIVE'"
     )
-    # Twenty at once would only measure this machine: their passes overlap in threes.
-    for _ in range(2):
-        with maintenance(hurt.url), maintenance(hurt.url), maintenance(hurt.url):
-            eventually(lambda: maintainers(database) == 3, within=40)
+    with ExitStack() as stack:
+        passes = [stack.enter_context(one_pass(hurt.url)) for _ in range(3)]
+        assert at_once([desk.claim] * 20) == [[]] * 20
+        for process in passes:
+            assert process.popen.wait(timeout=60) == 0
     assert [desk.report(it, "heartbeat").status_code for it in leased] == [200] * 20
     for entry in leased:
         assert desk.report(entry, "succeed", result=1).status_code == 200
-
-
-def maintainers(database):
-    """How many maintenance processes have made a pass on this database."""
-    return database.execute(
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-        " AND query LIKE '%d.due_at <= clock_timestamp()%' AND pid <> pg_backend_pid()"
-    ).fetchone()[0]
 
 
 def test_maintenance_killed_in_its_transaction_is_replaced_by_another(
@@ -199,10 +201,9 @@ def reapers_that_wait(database):
 
 
 @pytest.mark.parametrize("skew", [600, -600])
-def test_wrong_clock_of_a_host_changes_no_lease(hurt, desk, database, skew):
+def test_wrong_clock_of_a_host_changes_no_lease(hurt, desk, skew):
     clock = str(Path(__file__).parent / "clock")
     environment = {"PYTHONPATH": clock, "ORBIT_TEST_CLOCK_SKEW": str(skew)}
-    assert sys.version_info
     desk.submitted()
     [healthy] = desk.claim(lease_ms=300_000)
     doomed = desk.submitted()
@@ -216,7 +217,7 @@ def test_wrong_clock_of_a_host_changes_no_lease(hurt, desk, database, skew):
     assert desk.report(healthy, "succeed", result=1).status_code == 200
 
 
-def test_waiting_does_not_consume_the_lease(hurt, desk, database):
+def test_waiting_does_not_consume_the_lease(desk, database):
     task_id = desk.submitted()
     database.execute(
         "UPDATE tasks_task SET available_at = available_at - interval '2 h',"
@@ -234,7 +235,7 @@ def test_waiting_does_not_consume_the_lease(hurt, desk, database):
     assert desk.report(entry, "succeed", result=1).status_code == 200
 
 
-def test_claims_of_twenty_workers_at_once_lease_each_task_once(hurt, desk, database):
+def test_claims_of_twenty_workers_at_once_lease_each_task_once(desk):
     task_ids = {desk.submitted() for _ in range(30)}
     answers = at_once([lambda: desk.claim(max_tasks=3)] * 20)
     found = [entry for claimed in answers for entry in claimed]

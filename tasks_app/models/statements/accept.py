@@ -4,6 +4,7 @@ All or nothing: the caller rolls back when a receipt was already there.
 """
 
 from tasks_app.models.statements.quota import PREFERENCE
+from tasks_app.models.statements.run import compact
 
 _INPUT = """
 WITH input AS MATERIALIZED (
@@ -20,31 +21,22 @@ WITH input AS MATERIALIZED (
 """
 
 
-def _pick(name: str) -> str:
-    # A lowered limit leaves share 0 in debt: then only the patient path may take.
-    return f"""
-pick_{name} AS MATERIALIZED (
-    SELECT s.scope_id, s.number FROM tasks_quota_share s
-    WHERE s.scope_id = %({name})s AND s.available >= %(units)s
-      AND NOT EXISTS (SELECT FROM tasks_quota_share debt
-                      WHERE debt.scope_id = %({name})s
-                        AND debt.number = 0 AND debt.available < 0)
-    ORDER BY {PREFERENCE} LIMIT 1 FOR UPDATE SKIP LOCKED
+# One share of the application, then one of the queue. A lowered limit leaves share 0 in
+# debt: then only the patient path may take. The pick is kept: a share that changed
+# meanwhile is matched anew, and a pick made anew might be another one.
+_PICK = f"""
+picked AS MATERIALIZED (
+    SELECT w.scope_id, p.number
+    FROM (VALUES (%(application)s::uuid), (%(queue)s::uuid)) AS w(scope_id)
+    CROSS JOIN LATERAL (
+        SELECT s.number FROM tasks_quota_share s
+        WHERE s.scope_id = w.scope_id AND s.available >= %(units)s
+          AND NOT EXISTS (SELECT FROM tasks_quota_share d
+                          WHERE d.scope_id = w.scope_id
+                            AND d.number = 0 AND d.available < 0)
+        ORDER BY {PREFERENCE} LIMIT 1 FOR UPDATE SKIP LOCKED) p
 ),
-"""
-
-
-_PICK = (
-    _pick("application")
-    + _pick("queue")
-    + """
-quota AS MATERIALIZED (
-    SELECT (SELECT count(*) FROM pick_application) = 1
-       AND (SELECT count(*) FROM pick_queue) = 1 AS is_taken
-),
--- A share that changed meanwhile is matched anew: against what was picked, which as a
--- plain subquery would be picked anew too, and perhaps otherwise.
-picked AS MATERIALIZED (TABLE pick_application UNION ALL TABLE pick_queue),
+quota AS MATERIALIZED (SELECT count(*) = 2 AS is_taken FROM picked),
 taken AS (
     UPDATE tasks_quota_share s SET available = s.available - %(units)s
     FROM picked p, quota
@@ -52,7 +44,6 @@ taken AS (
     RETURNING 1
 ),
 """
-)
 
 _TAKEN = """
 quota AS MATERIALIZED (SELECT true AS is_taken),
@@ -90,24 +81,23 @@ accepted AS (
            false, %(now)s, %(now)s, i.retry_of, %(actor)s
     FROM input i, quota WHERE quota.is_taken
 ),
-audited AS (
-    INSERT INTO tasks_operation_audit (
-        id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
-        revision, after, created_at)
-    SELECT i.audit_id, %(namespace)s, i.id, i.operation_id, %(actor)s,
-           %(actor_kind)s, 'task.accept', 1, i.after, %(now)s
-    FROM input i, quota WHERE quota.is_taken
+audits AS (
+    SELECT i.audit_id AS id, i.id AS task_id, i.operation_id,
+           'task.accept' AS action, 1::bigint AS revision, NULL AS reason,
+           NULL AS evidence_ref, NULL AS before, i.after
+    FROM input i
+    UNION ALL
+    SELECT * FROM json_to_recordset(%(source_audits)s::json) AS a(
+        id uuid, task_id uuid, operation_id uuid, action text, revision bigint,
+        reason text, evidence_ref text, before text, after text)
 ),
-source_audited AS (
+audited AS (
     INSERT INTO tasks_operation_audit (
         id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
         revision, reason, evidence_ref, before, after, created_at)
     SELECT a.id, %(namespace)s, a.task_id, a.operation_id, %(actor)s, %(actor_kind)s,
            a.action, a.revision, a.reason, a.evidence_ref, a.before, a.after, %(now)s
-    FROM json_to_recordset(%(source_audits)s::json) AS a(
-        id uuid, task_id uuid, operation_id uuid, action text, revision bigint,
-        reason text, evidence_ref text, before text, after text), quota
-    WHERE quota.is_taken
+    FROM audits a, quota WHERE quota.is_taken
 ),
 emitted AS (
     INSERT INTO outbox_result_event (
@@ -121,5 +111,5 @@ SELECT quota.is_taken AND (SELECT count(*) FROM taken) = 2,
        (SELECT count(*) FROM receipt) FROM quota
 """
 
-ACCEPT = _INPUT + _PICK + _WRITE
-ACCEPT_TAKEN = _INPUT + _TAKEN + _WRITE
+ACCEPT = compact(_INPUT + _PICK + _WRITE)
+ACCEPT_TAKEN = compact(_INPUT + _TAKEN + _WRITE)

@@ -1,8 +1,10 @@
 """The one writer of later states, with all that belongs to a move."""
 
 from tasks_app.models.statements.quota import PREFERENCE
+from tasks_app.models.statements.run import compact
 
-MOVE = f"""
+MOVE = compact(
+    f"""
 WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(moves)s::json) AS i(
         task_id uuid, from_state text, revision bigint, lease_seq bigint, state text,
@@ -38,7 +40,8 @@ ended AS (
         outcome = m.outcome, ended_at = %(now)s, error_code = m.error_code,
         error_message = m.error_message,
         report_digest = decode(m.report_digest, 'hex')
-    FROM moved m WHERE a.id = m.attempt_id AND a.outcome = 'ACTIVE'
+    -- Not by outcome: an index of all that is active would be scanned for it.
+    FROM moved m WHERE a.id = m.attempt_id AND a.ended_at IS NULL
 ),
 freed AS (
     DELETE FROM tasks_permit p USING moved m WHERE p.attempt_id = m.attempt_id
@@ -92,3 +95,4 @@ emitted AS (
 SELECT (SELECT count(*) FROM owed) = (SELECT count(*) FROM given),
        (SELECT count(*) FROM moved)
 """
+)

@@ -20,6 +20,15 @@ def rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     return answer
 
 
+def compact(sql: str) -> str:
+    """The statement without comments and needless white space.
+
+    The driver keeps only the parse of statements up to 4096 characters.
+    """
+    lines = (line.partition("--")[0].strip() for line in sql.splitlines())
+    return " ".join(line for line in lines if line)
+
+
 def as_json(value: object) -> str:
     """The JSON text of a list of flat objects, for json_to_recordset."""
     return _ENCODER.encode(value).decode()

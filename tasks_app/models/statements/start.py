@@ -1,6 +1,7 @@
 """The claim: candidates under lock, then the start of their attempts."""
 
 from tasks_app.models.record import TASK_COLUMNS
+from tasks_app.models.statements.run import compact
 
 # A shared advisory lock lets a change of limits wait for the claims under way.
 _GATE = """
@@ -31,7 +32,7 @@ UPDATE tasks_queue_throttle SET tokens = %(tokens)s, refilled_at = %(now)s
 WHERE queue_id = %(queue)s RETURNING tokens
 """
 
-CANDIDATES = f"""
+CANDIDATES = compact(f"""
 SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_gated
@@ -53,7 +54,7 @@ WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_g
 ORDER BY t.priority DESC, t.due_at, t.id
 LIMIT %(limit)s
 FOR UPDATE SKIP LOCKED
-"""
+""")
 
 CANDIDATE = f"""
 SELECT {TASK_COLUMNS}
@@ -70,7 +71,7 @@ WHERE t.id = %(task)s AND t.queue_id = %(queue)s AND t.state = 'WAITING'
 FOR UPDATE SKIP LOCKED
 """
 
-START = """
+START = compact("""
 WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(attempts)s::json) AS i(
         task_id uuid, from_revision bigint, attempt_id uuid, token_hash text,
@@ -118,7 +119,7 @@ audited AS (
     FROM started s
 )
 SELECT count(*) FROM started
-"""
+""")
 
 RENEW = """
 UPDATE tasks_attempt a SET
@@ -126,7 +127,7 @@ UPDATE tasks_attempt a SET
     lease_expires_at = greatest(a.lease_expires_at, least(
         clock_timestamp() + make_interval(secs => a.lease_ms / 1000.0), a.expires_by))
 FROM tasks_task t
-WHERE a.id = %(attempt)s AND a.outcome = 'ACTIVE'
+WHERE a.id = %(attempt)s AND a.ended_at IS NULL
   AND a.lease_token_hash = %(token_hash)s AND t.id = a.task_id
   AND t.namespace_id = %(namespace)s
   AND (%(queues)s::uuid[] IS NULL OR t.queue_id = ANY(%(queues)s))

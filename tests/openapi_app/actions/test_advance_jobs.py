@@ -6,10 +6,12 @@ from itertools import pairwise
 import pytest
 from django.db import connection, transaction
 
+from openapi_app import subscribers
 from openapi_app.actions.delete_job import delete_job
 from openapi_app.actions.save_job import save_job
 from openapi_app.domain.words import ExecutionState
 from openapi_app.models import JobExecution
+from openapi_app.models.turns import keep_jobs_of
 from openapi_app.queries import states_of, stuck_jobs
 from openapi_app.subscribers import release_turns
 from tasks_app.actions.cancel_task import cancel_task
@@ -361,6 +363,33 @@ def test_many_starters_and_one_worker_keep_the_order_of_a_serial_job(sent):
 
     assert ran == [it.id for it in executions(job)]
     assert len(sent) == len(set(sent))
+
+
+@pytest.mark.parametrize("is_patient", [False, True])
+def test_settling_locks_jobs_before_quota(is_patient, monkeypatch):
+    execution = run_now(a_job())
+    assignment = claim(execution)
+    shares = QuotaShare.objects.filter(scope_id=assignment.task.queue_id)
+    free = []
+
+    def lock_shares():
+        with transaction.atomic():
+            return len(shares.select_for_update(nowait=True))
+
+    def look_before(owner_ids):
+        free.extend(at_once(lock_shares))
+        keep_jobs_of(owner_ids)
+
+    def at_first(write):
+        with transaction.atomic(durable=True):
+            return write(is_patient=is_patient)
+
+    monkeypatch.setattr(subscribers, "keep_jobs_of", look_before)
+    monkeypatch.setattr("tasks_app.actions.report_attempts.patiently", at_first)
+
+    report(assignment)
+
+    assert free == [shares.count()]
 
 
 @pytest.mark.usefixtures("sent")

@@ -1,4 +1,4 @@
-"""A real Orbit over HTTP for tests of the open job API: gunicorn, and what it prints."""
+"""A real Orbit over HTTP for tests of the open job API, and what it prints."""
 
 import os
 import sys

@@ -51,7 +51,9 @@ class Bench:
 
     def job(self, handler="test.traced", **changes):
         """A job whose handler leaves traces, but for what the test changes."""
-        parameters = {"file": str(self.traces), **changes.pop("parameters", {})}
+        parameters = changes.pop("parameters", {})
+        if handler.startswith("test."):
+            parameters = {"file": str(self.traces), **parameters}
         return Job.objects.create(
             namespace_id=self.namespace_id,
             group=self.group,

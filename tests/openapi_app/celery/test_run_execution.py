@@ -18,6 +18,8 @@ from tests.openapi_app.celery.builders import (
     task_of,
 )
 
+pytest_plugins = ["tests.openapi_app.celery.fixtures"]
+
 pytestmark = pytest.mark.usefixtures("shared_worker")
 
 

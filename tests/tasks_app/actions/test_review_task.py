@@ -43,7 +43,7 @@ class Jobs:
 
     def __init__(self, *, refusal=None, fault=None):
         self.refusal, self.fault = refusal, fault
-        self.asked, self.settled = [], []
+        self.asked, self.locked, self.settled = [], [], []
 
     def refuse_review(self, *, task_id, owner_id):
         self.asked.append((task_id, owner_id))
@@ -52,6 +52,10 @@ class Jobs:
     def refuse_retry(self, *, task_id, owner_id):
         self.asked.append((task_id, owner_id))
         return "A job's task is not retried directly."
+
+    def before_settling(self, owner_ids):
+        assert not self.settled
+        self.locked += owner_ids
 
     def on_settled(self, settled):
         self.settled += [(it.task_id, it.owner_id, it.state) for it in settled]
@@ -277,6 +281,7 @@ def test_a_jobs_task_is_reviewed_when_its_owner_agrees_and_is_told_once():
         assert reviewed(task, identity=identity).deduplicated
 
     assert jobs.asked == [(task.id, task.owner_id)]
+    assert jobs.locked == [task.owner_id]
     assert jobs.settled == [(task.id, task.owner_id, "FAILED")]
     assert answer.task.state == "FAILED"
 

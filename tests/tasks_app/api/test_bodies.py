@@ -72,7 +72,7 @@ def writes():
     }
 
 
-@pytest.mark.parametrize("fault", {**INEXACT, **INEXACT_BYTES})
+@pytest.mark.parametrize("fault", [*INEXACT, *INEXACT_BYTES])
 def test_json_that_is_not_exact_is_refused_at_every_write(fault):
     caller, calls = writes()
     raw = INEXACT[fault].encode() if fault in INEXACT else INEXACT_BYTES[fault]

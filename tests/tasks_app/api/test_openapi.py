@@ -74,7 +74,7 @@ def test_operations_are_named_as_the_sdk_calls_them():
 
 def test_every_operation_needs_a_token_and_names_its_permission_and_errors():
     for method, _, operation in described():
-        assert operation["security"] == [{"bearer": []}]
+        assert operation["security"] == [{"taskToken": []}]
         assert "Permission: `" in operation["description"]
         wanted = {"400", "401", "403", "500", "503"}
         if method == "post":

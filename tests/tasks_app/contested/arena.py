@@ -12,6 +12,16 @@ from tests.live import eventually
 PATIENCE = 30
 
 
+def connect():
+    """Open the connection of the thread that asks."""
+    connection.ensure_connection()
+
+
+def disconnect():
+    """Close the connection of the thread that asks."""
+    connection.close()
+
+
 class Arena:
     """As many threads as there are contestants, each with a connection of its own."""
 
@@ -21,12 +31,12 @@ class Arena:
         self.pool = ThreadPoolExecutor(contestants)
 
     def __enter__(self):
-        self.race(*[lambda: connection.ensure_connection()] * self.contestants)
+        self.race(*[connect] * self.contestants)
         return self
 
     def __exit__(self, *_):
         self.barrier.reset()
-        self.race(*[lambda: connection.close()] * self.contestants)
+        self.race(*[disconnect] * self.contestants)
         self.pool.shutdown()
 
     def race(self, *acts):

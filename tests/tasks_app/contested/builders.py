@@ -227,8 +227,8 @@ def let_lease_run_out(*assignments):
     """Let the time of these leases be over."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE tasks_attempt SET lease_expires_at = clock_timestamp() - interval '1 s'"
-            " WHERE id = ANY(%s)",
+            "UPDATE tasks_attempt SET lease_expires_at ="
+            " clock_timestamp() - interval '1 s' WHERE id = ANY(%s)",
             [[entry.attempt_id for entry in assignments]],
         )
 

@@ -97,7 +97,8 @@ INVARIANTS = {
         SELECT t.id FROM tasks_task t
         WHERE (SELECT array_agg(m.revision ORDER BY m.revision)
                FROM ({MOVES}) m WHERE m.task_id = t.id)
-              IS DISTINCT FROM (SELECT array_agg(n) FROM generate_series(1, t.revision) n)
+              IS DISTINCT FROM (
+                  SELECT array_agg(n) FROM generate_series(1, t.revision) n)
     """,
     "each audited move begins where the one before ended": f"""
         SELECT c.task_id FROM (

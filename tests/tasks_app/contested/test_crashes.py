@@ -67,7 +67,8 @@ def everything():
     """All rows of the engine, to be compared."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT " + ", ".join(
+            "SELECT "
+            + ", ".join(
                 f"(SELECT md5(coalesce(string_agg(r::text, ',' ORDER BY r::text), ''))"
                 f" FROM {table} r)"
                 for table in TABLES

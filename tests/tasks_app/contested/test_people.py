@@ -4,6 +4,8 @@ import pytest
 from django.db import connection
 
 from orbit.errors import Refusal
+from tasks_app.actions.reap_leases import reap_leases
+from tasks_app.api.shapes import task_shape
 from tests.tasks_app.contested.arena import Arena, held_before, waiting_for_a_lock
 from tests.tasks_app.contested.builders import (
     a_place,
@@ -15,7 +17,6 @@ from tests.tasks_app.contested.builders import (
     the,
 )
 from tests.tasks_app.contested.invariants import assert_invariants
-from tasks_app.actions.reap_leases import reap_leases
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -76,9 +77,7 @@ def test_two_retries_of_two_keys_have_one_child_that_the_loser_hears_of():
     with Arena(2) as arena:
         for task_id in place.failed(ROUNDS):
             before = the(task_id, "*")
-            won, lost = outcome_of(
-                arena.race(*[lambda i=task_id: place.retry(i)] * 2)
-            )
+            won, lost = outcome_of(arena.race(*[lambda i=task_id: place.retry(i)] * 2))
             assert (len(won), reasons(lost)) == (1, ["ALREADY_RETRIED"])
             assert lost[0].details["successor_task_id"] == won[0].task.id
             assert lost[0].details["audit_id"] == won[0].audit_id
@@ -93,10 +92,12 @@ def test_loser_of_a_key_waits_for_the_winner_and_gets_its_receipt(act):
     place = a_place()
     [task_id] = place.in_review() if act == "review" else place.failed()
     write = getattr(place, act)
-    with held_before("receipt AS", lambda: write(task_id, key="one")) as winner:
-        with waiting_for_a_lock(lambda: write(task_id, key="one")) as loser:
-            first = winner.go_on()
-            second = loser.go_on()
+    with (
+        held_before("receipt AS", lambda: write(task_id, key="one")) as winner,
+        waiting_for_a_lock(lambda: write(task_id, key="one")) as loser,
+    ):
+        first = winner.go_on()
+        second = loser.go_on()
     assert (first.deduplicated, second.deduplicated) == (False, True)
     assert (second.task, second.audit_id) == (first.task, first.audit_id)
     assert_invariants(connection)
@@ -178,3 +179,17 @@ def test_same_late_report_from_two_connections_is_one_piece_of_evidence():
             assert reasons(answers) == ["LEASE", "LEASE"]
             assert count_of("tasks_evidence", "task_id = %s", entry.task.id) == 1
     assert_invariants(connection)
+
+
+def test_replayed_receipt_knows_nothing_of_what_came_later():
+    place = a_place()
+    submission = place.submission()
+    [first] = place.submit([submission])
+    [entry] = place.claim()
+    asked = place.cancel(entry.task.id, key="one")
+    let_lease_run_out(entry)
+    assert reap_leases(limit=1) == 1
+    [again] = place.submit([submission])
+    assert task_shape(again.task) == task_shape(first.task)
+    still_asked = place.cancel(entry.task.id, key="one")
+    assert task_shape(still_asked.task) == task_shape(asked.task)

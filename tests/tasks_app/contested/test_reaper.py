@@ -32,7 +32,9 @@ def test_reaper_and_report_race_and_the_first_to_commit_decides():
     with Arena(2) as arena:
         for entry in place.running(ROUNDS, concurrency_key="account-1"):
             let_lease_run_out(entry)
-            reaped, reported = arena.race(reap, lambda e=entry: place.report(success(e)))
+            reaped, reported = arena.race(
+                reap, lambda e=entry: place.report(success(e))
+            )
             state, revision = the(entry.task.id, "state", "revision")
             assert revision == 3
             if reaped:
@@ -52,10 +54,12 @@ def test_report_that_comes_while_the_reaper_writes_waits_and_becomes_evidence():
     place = a_place()
     [entry] = place.running()
     let_lease_run_out(entry)
-    with held_before("moved AS", reap) as reaper:
-        with waiting_for_a_lock(lambda: place.report(success(entry))) as report:
-            assert reaper.go_on() == 1
-            assert reasons([report.go_on()]) == ["LEASE"]
+    with (
+        held_before("moved AS", reap) as reaper,
+        waiting_for_a_lock(lambda: place.report(success(entry))) as report,
+    ):
+        assert reaper.go_on() == 1
+        assert reasons([report.go_on()]) == ["LEASE"]
     assert the(entry.task.id, "state", "revision") == ("NEEDS_REVIEW", 3)
     assert count_of("tasks_evidence") == 1
     assert_invariants(connection)
@@ -135,10 +139,12 @@ def test_heartbeat_that_comes_while_the_reaper_writes_learns_that_it_lost():
     place = a_place()
     [entry] = place.running()
     let_lease_run_out(entry)
-    with held_before("moved AS", reap) as reaper:
-        with waiting_for_a_lock(lambda: place.renew(entry)) as heartbeat:
-            assert reaper.go_on() == 1
-            assert reasons([heartbeat.go_on()]) == ["LEASE"]
+    with (
+        held_before("moved AS", reap) as reaper,
+        waiting_for_a_lock(lambda: place.renew(entry)) as heartbeat,
+    ):
+        assert reaper.go_on() == 1
+        assert reasons([heartbeat.go_on()]) == ["LEASE"]
     assert_invariants(connection)
 
 

@@ -1,17 +1,10 @@
 """The whole engine as a state machine, beside a small model of what it should do."""
 
 import uuid
-from dataclasses import dataclass, field
 
 from django.db import connection
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import precondition, rule
 
 from orbit.errors import Refusal
 from tasks_app.actions.configure_queue import configure_queue
@@ -19,9 +12,7 @@ from tasks_app.actions.expire_tasks import expire_tasks
 from tasks_app.actions.promote_tasks import promote_tasks
 from tasks_app.actions.reap_leases import reap_leases
 from tasks_app.domain.limits import QueueLimits
-from tests.conftest import empty_every_table
 from tests.tasks_app.contested.builders import (
-    a_place,
     failure,
     let_deadline_pass,
     let_lease_run_out,
@@ -29,85 +20,11 @@ from tests.tasks_app.contested.builders import (
     success,
     unsure,
 )
-from tests.tasks_app.contested.invariants import assert_invariants
-
-FINAL = {"SUCCEEDED", "FAILED", "CANCELLED"}
-OUTSTANDING = {"WAITING", "RUNNING", "NEEDS_REVIEW"}
+from tests.tasks_app.model.ground import Ground, Known, has, refusal_of, told
 
 
-@dataclass
-class Known:
-    """What the model knows of one task."""
-
-    id: uuid.UUID
-    is_replay_safe: bool
-    max_attempts: int
-    key: str | None
-    state: str = "WAITING"
-    revision: int = 1
-    attempts: list = field(default_factory=list)
-    is_due: bool = True
-    is_unknown: bool = False
-    is_cancel_asked: bool = False
-    child: uuid.UUID | None = None
-
-    def move(self, state, *, is_unknown=None):
-        """One change of state."""
-        self.state, self.revision = state, self.revision + 1
-        if is_unknown is not None:
-            self.is_unknown = is_unknown
-
-    def has_attempts_left(self):
-        """Whether it may run again."""
-        return len(self.attempts) < self.max_attempts
-
-
-def refusal_of(act):
-    """The refusal that the act met; it must meet one."""
-    try:
-        answer = act()
-    except Refusal as refusal:
-        return refusal
-    assert isinstance(answer, Refusal), answer
-    return answer
-
-
-class Engine(RuleBasedStateMachine):
+class Engine(Ground):
     """Acts of clients, workers, people and maintenance in any order."""
-
-    @initialize(
-        outstanding=st.integers(3, 30),
-        slots=st.one_of(st.none(), st.integers(1, 4)),
-        per_key=st.one_of(st.none(), st.integers(1, 2)),
-    )
-    def open(self, outstanding, slots, per_key):
-        self.limits = {
-            "max_outstanding": outstanding,
-            "max_concurrency": slots,
-            "key_concurrency": per_key,
-        }
-        self.place = a_place(**self.limits)
-        self.is_paused = False
-        self.tasks = {}
-        self.writes = []
-
-    def teardown(self):
-        """Nothing is left for the next run."""
-        empty_every_table()
-
-    # --- who is where
-
-    def those(self, *states):
-        return [task for task in self.tasks.values() if task.state in states]
-
-    def one_of(self, data, *states):
-        return data.draw(st.sampled_from(self.those(*states)))
-
-    def has(*states):  # noqa: N805 - read while the class is made
-        return precondition(lambda self: self.those(*states))
-
-    def is_full(self):
-        return len(self.those(*OUTSTANDING)) >= self.limits["max_outstanding"]
 
     # --- clients
 
@@ -146,7 +63,8 @@ class Engine(RuleBasedStateMachine):
     def write_again(self, data):
         repeat, first = data.draw(st.sampled_from(self.writes))
         again = repeat()
-        assert again == first._replace(deduplicated=True)
+        assert (again.deduplicated, again.audit_id) == (True, first.audit_id)
+        assert told(again.task) == told(first.task)
 
     @has("WAITING", "RUNNING")
     @rule(data=st.data())
@@ -362,18 +280,3 @@ class Engine(RuleBasedStateMachine):
             queue_id=self.place.queue_id,
             limits=QueueLimits(**self.limits, is_paused=is_paused),
         )
-
-    # --- what holds after each step
-
-    @invariant()
-    def the_engine_and_the_model_agree(self):
-        if not hasattr(self, "tasks"):
-            return
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT id, state, revision, attempt_count FROM tasks_task")
-            found = {row[0]: row[1:] for row in cursor.fetchall()}
-        assert found == {
-            task.id: (task.state, task.revision, len(task.attempts))
-            for task in self.tasks.values()
-        }
-        assert_invariants(connection)

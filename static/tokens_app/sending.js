@@ -6,7 +6,8 @@ export function focusFirstError(root) {
   const part = error.closest(".refusal, .until, .field");
   const control = part.matches(".refusal")
     ? part
-    : part.querySelector("input:not([type=hidden], [type=search]), select, textarea");
+    : part.querySelector("input:checked[type=radio]")
+      || part.querySelector("input:not([type=hidden], [type=search]), select, textarea");
   (control || part).focus();
 }
 

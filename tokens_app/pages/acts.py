@@ -44,15 +44,13 @@ class ActPage(WorkbenchPage):
         try:
             self.act(token_id, form.cleaned_data["reason"])
         except Refusal as refusal:
-            return self._page(token, form, status=add_refusal(form, refusal))
+            add_refusal(form, refusal)
+            return self._page(token, form)
         messages.success(request, self.done)
         return redirect("workbench:token", token_id)
 
-    def _page(
-        self, token: queries.TokenDetail, form: ReasonForm, *, status: int = 200
-    ) -> HttpResponse:
+    def _page(self, token: queries.TokenDetail, form: ReasonForm) -> HttpResponse:
         return self.page(
-            status=status,
             token=token,
             form=form,
             usage=queries.token_usage(token.id),

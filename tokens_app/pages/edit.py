@@ -49,19 +49,17 @@ class EditPage(WorkbenchPage):
         form = EditForm(request.POST)
         form.offer(_choices(token))
         if not form.is_valid():
-            return self._page(token, form, status=400)
+            return self._page(token, form)
         try:
             edit_token(token_id=token_id, edit=_edit_of(form), by=self.actor)
         except Refusal as refusal:
-            return self._page(token, form, status=add_refusal(form, refusal))
+            add_refusal(form, refusal)
+            return self._page(token, form)
         messages.success(request, gettext("The token is changed."))
         return redirect("workbench:token", token_id)
 
-    def _page(
-        self, token: queries.TokenDetail, form: EditForm, *, status: int = 200
-    ) -> HttpResponse:
+    def _page(self, token: queries.TokenDetail, form: EditForm) -> HttpResponse:
         return self.page(
-            status=status,
             token=token,
             form=form,
             drift=queries.token_drift(token.id),

@@ -71,15 +71,16 @@ class IssuePage(WorkbenchPage):
         aim = aim_of(request)
         form = self._form(aim, data=request.POST)
         if aim.namespace is None or not form.is_valid():
-            return self._page(aim, form, status=400)
+            return self._page(aim, form)
         try:
             issued = self._issue(form, aim.audience, aim.namespace.id)
         except TokenAlreadyIssued as refusal:
             earlier = UUID(str(refusal.details["token_id"]))
-            status = add_refusal(form, refusal)
-            return self._page(aim, form, status=status, earlier=earlier)
+            add_refusal(form, refusal)
+            return self._page(aim, form, earlier=earlier)
         except Refusal as refusal:
-            return self._page(aim, form, status=add_refusal(form, refusal))
+            add_refusal(form, refusal)
+            return self._page(aim, form)
         return self._page(aim, form, status=201, **secret_context(issued))
 
     def _form(self, aim: Aim, **given: object) -> IssueForm:
@@ -181,11 +182,11 @@ def secret_context(issued: IssuedToken) -> dict[str, object]:
     return {
         "issued": issued,
         "token": token,
-        "samples": samples(
+        "samples": samples(  # noqa: S604 - a language, not a command
             base_url=settings.BASE_URL,
             audience=token.audience,
             scopes=token.scopes,
             token=issued.plaintext,
-            shell="curl",  # noqa: S604 - a language, not a command
+            shell="curl",
         ),
     }

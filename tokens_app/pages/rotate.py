@@ -34,14 +34,15 @@ class RotatePage(WorkbenchPage):
         token = queries.token_detail(token_id)
         form = RotateForm(request.POST)
         if not form.is_valid():
-            return self._page(token, form, status=400)
+            return self._page(token, form)
         try:
             require_recent_login(request, password=form.cleaned_data["password"])
             issued = rotate_token(
                 token_id=token_id, rotation=form.rotation, by=self.actor
             )
         except Refusal as refusal:
-            return self._page(token, form, status=add_refusal(form, refusal))
+            add_refusal(form, refusal)
+            return self._page(token, form)
         return self._page(token, form, status=201, **secret_context(issued))
 
     def _page(

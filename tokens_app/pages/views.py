@@ -14,7 +14,6 @@ from django.shortcuts import render, resolve_url
 from django.views.generic import View
 
 from orbit.errors import Forbidden, Invalid, NotFound, Refusal
-from orbit.http.problems import status_of
 from tokens_app.domain.grant import Actor
 from tokens_app.pages import words
 
@@ -79,13 +78,18 @@ class WorkbenchPage(View):
         return render(
             self.request,
             self.template,
-            {**around, "is_nav_sidebar_enabled": False, **context},
+            {
+                **around,
+                "is_nav_sidebar_enabled": False,
+                "is_workbench": True,
+                **context,
+            },
             status=status,
         )
 
 
-def add_refusal(form: forms.Form, refusal: Refusal) -> int:
-    """Put the refusal beside its field, in the visitor's language; answers the status.
+def add_refusal(form: forms.Form, refusal: Refusal) -> None:
+    """Put the refusal beside its field, in the visitor's language.
 
     A refusal that is nobody's field stands at the head of the form.
     """
@@ -95,4 +99,3 @@ def add_refusal(form: forms.Form, refusal: Refusal) -> int:
     form.add_error(
         field if field in form.fields else None, words.refusal_in_words(refusal)
     )
-    return status_of(refusal)

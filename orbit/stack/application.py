@@ -50,7 +50,9 @@ def worker(*, number: int, ledger: Path) -> Command:
     return Command(
         name=f"worker-{number}",
         argv=python(
-            *("-m", "celery", "-A", "orbit", "worker", "--pool", "solo"),
+            # Of its own state directory root is no danger to itself.
+            *("-W", "ignore:You're running the worker"),
+            *("-m", "celery", "--quiet", "-A", "orbit", "worker", "--pool", "solo"),
             *("--hostname", f"worker-{number}@orbit", "--without-gossip"),
             *("--without-mingle", "--without-heartbeat"),
         ),
@@ -61,7 +63,8 @@ def worker(*, number: int, ledger: Path) -> Command:
 def beat() -> Command:
     """The scheduler; its times are rows of the database."""
     return Command(
-        name="beat", argv=python("-m", "celery", "-A", "orbit", "beat", "--pidfile=")
+        name="beat",
+        argv=python("-m", "celery", "--quiet", "-A", "orbit", "beat", "--pidfile="),
     )
 
 

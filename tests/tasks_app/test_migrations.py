@@ -84,6 +84,7 @@ def test_afterwards_the_database_itself_refuses_such_rows():
 
 def test_it_goes_back_and_forth_with_data_in_place():
     task = a_task(state="NEEDS_REVIEW")
+    migrate(AFTER)
     before, there = every_row(), constraints()
 
     migrate(BEFORE)

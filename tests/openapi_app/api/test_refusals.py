@@ -26,7 +26,8 @@ def calls(job_id, execution_id):
     ]
 
 
-CALLS = calls(new_id().hex, new_id().hex)
+# The same in every worker, which must collect the same tests.
+CALLS = calls("1" * 32, "2" * 32)
 
 
 def identical(one, other):

@@ -18,7 +18,7 @@ from tokens_app.models import TokenCall, TokenUsageDay
 from tokens_app.public import note_call
 
 pytestmark = pytest.mark.django_db(transaction=True)
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOW = datetime.fromtimestamp(time.time(), UTC).replace(hour=12, microsecond=0)
 
 
 @pytest.fixture(autouse=True)
@@ -45,9 +45,10 @@ def test_a_hundred_calls_of_each_token_are_kept_and_all_are_counted():
     for number in range(150):
         record_call(a_call(busy, status=404 if number % 3 == 0 else 200))
     record_call(a_call(calm))
+    record_call(a_call(busy, at=NOW - timedelta(days=92)))
     record_call(a_call(busy, at=NOW - timedelta(days=1)))
 
-    assert write_calls() == 152
+    assert write_calls() == 153
 
     kept = TokenCall.objects.filter(token_id=busy).order_by("-id")
     assert kept.count() == 100
@@ -55,6 +56,7 @@ def test_a_hundred_calls_of_each_token_are_kept_and_all_are_counted():
     assert TokenCall.objects.filter(token_id=calm).count() == 1
     today = TokenUsageDay.objects.get(token_id=busy, day=NOW.date())
     assert (today.calls, today.refused) == (150, 50)
+    assert TokenUsageDay.objects.filter(token_id=busy).count() == 2
     assert write_calls() == 0
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from datetime import UTC, datetime, timedelta
+from gettext import GNUTranslations
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,10 @@ def test_every_message_is_translated():
 
 
 def test_the_compiled_catalogue_is_that_of_the_source():
-    compiled = translation.trans_real.DjangoTranslation(
-        "zh_Hans", domain="django", localedirs=["locale"]
-    )
+    with (LOCALE / "django.mo").open("rb") as file:
+        compiled = GNUTranslations(file)._catalog
 
-    told = {message: compiled.ngettext(message, message, 1) for message in entries()}
+    told = {it: compiled.get(it) or compiled.get((it, 0)) for it in entries()}
 
     assert told == entries()
 

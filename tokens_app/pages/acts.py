@@ -46,7 +46,7 @@ class ActPage(WorkbenchPage):
         except Refusal as refusal:
             add_refusal(form, refusal)
             return self._page(token, form)
-        messages.success(request, self.done)
+        messages.success(request, str(self.done))
         return redirect("workbench:token", token_id)
 
     def _page(self, token: queries.TokenDetail, form: ReasonForm) -> HttpResponse:

@@ -41,7 +41,7 @@ class TypedForm(forms.Form):
     required_css_class = "required"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, label_suffix="", **kwargs)
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
 
 
 class PasswordForm(TypedForm):

@@ -1,6 +1,7 @@
 """How to call an API with a token: always there, never with a secret in it."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -35,7 +36,7 @@ class GuidePage(WorkbenchPage):
         *,
         audience: str,
         scopes: Sequence[str],
-        **more: object,
+        **more: Any,  # noqa: ANN401 - the page decides
     ) -> HttpResponse:
         """The guide for these scopes, in the shell that the address names."""
         shell = request.GET.get("shell", "curl")

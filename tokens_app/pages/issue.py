@@ -1,6 +1,7 @@
 """Issue a token: the form, the preview of its range, and the one answer with it."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -120,7 +121,8 @@ class IssuePage(WorkbenchPage):
             namespace_id=namespace_id,
             application_id=UUID(application) if application else None,
             scopes=typed["scopes"],
-            expires=form.expires,
+            # Without a choice the rule of expiry refuses, at its field.
+            expires=form.expires or timedelta(0),
             description=typed["description"],
             owner_contact=typed["owner_contact"],
             reads_per_minute=typed["reads_per_minute"],
@@ -152,8 +154,8 @@ class PreviewFragment(WorkbenchPage):
             name: form.cleaned_data.get(name, [])
             for name in ("queue_ids", "job_ids", "job_groups")
         }
-        scopes = frozenset(
-            form.cleaned_data.get("scopes") or request.POST.getlist("scopes")
+        scopes: frozenset[str] = frozenset(
+            form.cleaned_data.get("scopes") or request.POST.getlist("scopes") or ()
         )
         preview = queries.range_preview(
             audience=aim.audience,

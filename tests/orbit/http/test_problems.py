@@ -87,9 +87,7 @@ def test_an_internal_error_tells_the_caller_nothing_of_itself(client):
     assert b"RuntimeError" not in response.content
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1", "/v1/", "/v1/none", "/v1/echo/"]
-)
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/none", "/v1/echo/"])
 def test_an_unknown_path_of_an_api_is_404_in_json(client, path):
     response = client.get(path)
     assert response.status_code == 404

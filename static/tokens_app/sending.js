@@ -64,6 +64,7 @@ async function send(form, { enhance, guardSecret, watch }) {
   const next = page.querySelector("form[data-send]");
   if (dialog) {
     document.querySelector("main").append(document.adoptNode(dialog));
+    form.querySelector("[data-sending]").textContent = "";
     enhance(dialog);
     guardSecret(dialog);
   } else if (next) {

@@ -2,8 +2,15 @@
 
 const written = { dateStyle: "medium", timeStyle: "short" };
 
+// The page's language, in the viewer's own country where they have one for it.
+function localeOfViewer() {
+  const { lang } = document.documentElement;
+  const own = navigator.languages.find((it) => it.split("-")[0] === lang.split("-")[0]);
+  return own || lang;
+}
+
 export function inWords(moment) {
-  return new Intl.DateTimeFormat(document.documentElement.lang, written).format(moment);
+  return new Intl.DateTimeFormat(localeOfViewer(), written).format(moment);
 }
 
 export function zoneOfViewer() {

@@ -134,10 +134,13 @@ class Visitor:
         self.page.goto(path)
         return self.page
 
-    def faults(self):
-        """What axe finds that is serious or critical, in words."""
+    def faults(self, *rules):
+        """What axe finds by these rules, or by all, that is serious, in words."""
         self.page.evaluate(AXE.read_text())
-        found = self.page.evaluate("axe.run(document, {preload: false})")
+        options = {"preload": False, "resultTypes": ["violations"]}
+        if rules:
+            options["runOnly"] = rules
+        found = self.page.evaluate("(it) => axe.run(document, it)", options)
         return [
             f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
             for it in found["violations"]

@@ -16,6 +16,14 @@ from tokens_app.public import revoke_token, suspend_token
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
+# What axe is asked in each look; None: nothing, as the markup is that of another.
+RULES: dict[str, tuple[str, ...] | None] = {
+    "light": (),
+    "dark": ("color-contrast",),
+    "phone": ("target-size", "scrollable-region-focusable"),
+    "chinese": None,
+    "phone-dark-chinese": None,
+}
 LOOKS = {
     "light": {},
     "dark": {"color_scheme": "dark"},
@@ -118,19 +126,21 @@ def test_no_page_has_a_serious_fault_or_overflows(visit, admin, token_id, look):
             page.locator("[name=job_groups]").first.check()
             page.locator(".preview li").first.wait_for()
         photograph(page, f"{name}-{look}")
-        faults[name] = visitor.faults() + overflow(page)
+        faults[name] = looked_over(visitor, look)
         if name == "create":
             page.locator(".send .primary").click()
             page.locator("#secret-text").wait_for()
             photograph(page, f"dialog-{look}")
-            faults["dialog"] = visitor.faults() + overflow(page)
+            faults["dialog"] = looked_over(visitor, look)
 
     assert faults == {name: [] for name in faults}
 
 
-def overflow(page):
-    """What is wider than the window."""
-    return page.evaluate(
+def looked_over(visitor, look):
+    """What axe finds, and what is wider than the window."""
+    rules = RULES[look]
+    found = [] if rules is None else visitor.faults(*rules)
+    return found + visitor.page.evaluate(
         "document.documentElement.scrollWidth > innerWidth"
         " ? ['wider than the window: ' + document.documentElement.scrollWidth] : []"
     )

@@ -55,7 +55,10 @@ def test_a_new_user_gets_from_the_login_to_a_working_call(visit, place, admin, p
     page.get_by_role("button", name="Copy token").click()
     page.get_by_text("Copied.").first.wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
-    listing = page.locator("pre").filter(has_text="/openapi/v1/jobs?").inner_text()
+    page.get_by_text("List the jobs", exact=True).click()
+    page.get_by_role("button", name="Copy: List the jobs").click()
+    page.locator(".sample .copied").filter(has_text="Copied.").wait_for()
+    listing = page.evaluate("navigator.clipboard.readText()")
     called = subprocess.run(
         ["/bin/bash", "-c", listing], capture_output=True, check=True, timeout=30
     )

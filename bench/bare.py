@@ -38,6 +38,8 @@ settings.configure(
         "orbit.outbox",
         "tokens_app",
         "tasks_app",
+        "django_celery_beat",
+        "openapi_app",
     ],
     REST_FRAMEWORK={
         "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -102,6 +104,25 @@ class Act(APIView):
         self, task: Task, *, operation: str, subject_id: UUID, key: bytes, actor: UUID
     ) -> UUID:
         """Receipt, audit and event of one act."""
+        audit_id = self.announce(task, operation=operation, actor=actor)
+        Receipt.objects.create(
+            namespace_id=task.namespace_id,
+            operation=operation,
+            subject_id=subject_id,
+            key_digest=key,
+            content_digest=key,
+            task_id=task.id,
+            audit_id=audit_id,
+            state=task.state,
+            revision=task.revision,
+            attempt_count=task.attempt_count,
+            updated_at=task.updated_at,
+            created_at=task.updated_at,
+        )
+        return audit_id
+
+    def announce(self, task: Task, *, operation: str, actor: UUID) -> UUID:
+        """Audit and event of one act."""
         audit = OperationAudit.objects.create(
             namespace_id=task.namespace_id,
             task_id=task.id,
@@ -111,20 +132,6 @@ class Act(APIView):
             action=operation,
             revision=task.revision,
             after=f'{{"state":"{task.state}"}}',
-            created_at=task.updated_at,
-        )
-        Receipt.objects.create(
-            namespace_id=task.namespace_id,
-            operation=operation,
-            subject_id=subject_id,
-            key_digest=key,
-            content_digest=key,
-            task_id=task.id,
-            audit_id=audit.id,
-            state=task.state,
-            revision=task.revision,
-            attempt_count=task.attempt_count,
-            updated_at=task.updated_at,
             created_at=task.updated_at,
         )
         ResultEvent.objects.create(

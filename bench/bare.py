@@ -33,6 +33,7 @@ settings.configure(
     INSTALLED_APPS=[
         "django.contrib.contenttypes",
         "django.contrib.auth",
+        "django.contrib.sessions",
         "rest_framework",
         "orbit",
         "orbit.outbox",

@@ -114,7 +114,9 @@ class Script:
         members = value * self.rows if name == "keys" else value
         kind = {"keys": "bytea[]", "groups": "text[]"}.get(name, "uuid[]")
         quoted = ",".join('"' + str(m).replace("\\", "\\\\") + '"' for m in members)
-        return f"{literal('{' + quoted + '}')}::{kind}"
+        text = "{" + quoted + "}"
+        array = self._made_scalar(text) if self.makes_scalars else literal(text)
+        return f"{array}::{kind}"
 
     def _constant(self, text: str) -> str:
         return literal(text) + ("::bytea" if text.startswith("\\x") else "")

@@ -200,7 +200,6 @@ class Review(Act):
             task.revision += 1
             task.effect_uncertain = False
             task.completed_at = task.updated_at = wall_clock()
-            task.save()
             self.move_quota(task, by=1)
             audit_id = self.record(
                 task,
@@ -209,6 +208,7 @@ class Review(Act):
                 key=key,
                 actor=token.id,
             )
+            task.save()  # the database wants its audit first
         return Response({"data": {"task": shape(task), "audit_id": audit_id.hex}})
 
 

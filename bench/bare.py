@@ -33,11 +33,14 @@ settings.configure(
     INSTALLED_APPS=[
         "django.contrib.contenttypes",
         "django.contrib.auth",
+        "django.contrib.sessions",
         "rest_framework",
         "orbit",
         "orbit.outbox",
         "tokens_app",
         "tasks_app",
+        "django_celery_beat",
+        "openapi_app",
     ],
     REST_FRAMEWORK={
         "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -102,6 +105,25 @@ class Act(APIView):
         self, task: Task, *, operation: str, subject_id: UUID, key: bytes, actor: UUID
     ) -> UUID:
         """Receipt, audit and event of one act."""
+        audit_id = self.announce(task, operation=operation, actor=actor)
+        Receipt.objects.create(
+            namespace_id=task.namespace_id,
+            operation=operation,
+            subject_id=subject_id,
+            key_digest=key,
+            content_digest=key,
+            task_id=task.id,
+            audit_id=audit_id,
+            state=task.state,
+            revision=task.revision,
+            attempt_count=task.attempt_count,
+            updated_at=task.updated_at,
+            created_at=task.updated_at,
+        )
+        return audit_id
+
+    def announce(self, task: Task, *, operation: str, actor: UUID) -> UUID:
+        """Audit and event of one act."""
         audit = OperationAudit.objects.create(
             namespace_id=task.namespace_id,
             task_id=task.id,
@@ -111,20 +133,6 @@ class Act(APIView):
             action=operation,
             revision=task.revision,
             after=f'{{"state":"{task.state}"}}',
-            created_at=task.updated_at,
-        )
-        Receipt.objects.create(
-            namespace_id=task.namespace_id,
-            operation=operation,
-            subject_id=subject_id,
-            key_digest=key,
-            content_digest=key,
-            task_id=task.id,
-            audit_id=audit.id,
-            state=task.state,
-            revision=task.revision,
-            attempt_count=task.attempt_count,
-            updated_at=task.updated_at,
             created_at=task.updated_at,
         )
         ResultEvent.objects.create(
@@ -192,7 +200,6 @@ class Review(Act):
             task.revision += 1
             task.effect_uncertain = False
             task.completed_at = task.updated_at = wall_clock()
-            task.save()
             self.move_quota(task, by=1)
             audit_id = self.record(
                 task,
@@ -201,6 +208,7 @@ class Review(Act):
                 key=key,
                 actor=token.id,
             )
+            task.save()  # the database wants its audit first
         return Response({"data": {"task": shape(task), "audit_id": audit_id.hex}})
 
 

@@ -29,6 +29,7 @@ TASK_MARK = "###"
 PREFIX = "lpad(to_hex(:client_id::int), 2, '0') || lpad(to_hex(:n::bigint), 12, '0')"
 ROW = "lpad(to_hex(r.n::int), 3, '0')"
 MADE_DIGITS = 17
+FIRST_ROW = "'001'"
 
 EXPECTED = {"drain": 4000, "review": 4000, "retry": 4000}
 ITEMS = """
@@ -45,13 +46,17 @@ class Script:
     """Turns recorded statements into a pgbench script for `rows` rows at a time.
 
     `known` are ids that stay as recorded; `task` is the SQL text of the existing
-    task's id in the form that a row of the input needs, or "" when tasks are new.
+    task's id in the form that a row of the input needs, or "" when tasks are new. With
+    `makes_scalars` ids outside of rows are made too, the same as within them.
     """
 
-    def __init__(self, *, known: set[str], rows: int, tasks: str) -> None:
+    def __init__(
+        self, *, known: set[str], rows: int, tasks: str, makes_scalars: bool = False
+    ) -> None:
         self.known = {identity.replace("-", "") for identity in known}
         self.rows = rows
         self.tasks = tasks
+        self.makes_scalars = makes_scalars
         self.made: dict[str, int] = {}
         self.existing: str = ""
         self.lines = ["\\set n :n + 1"]
@@ -99,15 +104,36 @@ class Script:
         if isinstance(value, int | float):
             return str(value)
         if isinstance(value, list):
-            members = value * self.rows if name == "keys" else value
-            kind = "bytea[]" if name == "keys" else "uuid[]"
-            quoted = ",".join('"' + str(m).replace("\\", "\\\\") + '"' for m in members)
-            return f"{literal('{' + quoted + '}')}::{kind}"
+            return self._list(name, value)
         if name == "task":
             return f"({self.tasks})"
-        if str(value).startswith("\\x"):
-            return f"{literal(str(value))}::bytea"
-        return literal(str(value))
+        text = str(value)
+        return self._made_scalar(text) if self.makes_scalars else self._constant(text)
+
+    def _list(self, name: str, value: list[object]) -> str:
+        members = value * self.rows if name == "keys" else value
+        kind = {"keys": "bytea[]", "groups": "text[]"}.get(name, "uuid[]")
+        quoted = ",".join('"' + str(m).replace("\\", "\\\\") + '"' for m in members)
+        text = "{" + quoted + "}"
+        array = self._made_scalar(text) if self.makes_scalars else literal(text)
+        return f"{array}::{kind}"
+
+    def _constant(self, text: str) -> str:
+        return literal(text) + ("::bytea" if text.startswith("\\x") else "")
+
+    def _made_scalar(self, text: str) -> str:
+        made = ID.sub(
+            lambda it: it[0] if self._is_known(it[0]) else self._made(it[0]), text
+        )
+        if made == text:
+            return self._constant(text)
+        filled = f"replace({literal(made)}, '{MARK}', {PREFIX} || {FIRST_ROW})"
+        if text.startswith("\\x"):
+            return f"{filled}::bytea"
+        return f"{filled}::uuid" if ID.fullmatch(text) else filled
+
+    def _is_known(self, identity: str) -> bool:
+        return identity.replace("-", "") in self.known
 
     def _rows(self, row: dict[str, object]) -> str:
         for name in ("task_id", "retry_of"):
@@ -226,11 +252,15 @@ class Floor:
         )
         seen = json.loads(children.run(sys.executable, "-m", "bench.orbit.capture"))
         tasks = _items(self.act)
-        script = Script(known=_known(place), rows=self.rows, tasks=tasks)
-        if self.over_http:
-            script.transaction(seen["authenticate"][0], is_atomic=False)
-        for statements in seen[self.act]:
-            script.transaction(statements, is_atomic=True)
+        script = Script(
+            known=_known(place),
+            rows=self.rows,
+            tasks=tasks,
+            makes_scalars=self.act == "trigger",
+        )
+        parts = seen["authenticate"] if self.over_http else []
+        for part in [*parts, *seen[self.act]]:
+            script.transaction(part["statements"], is_atomic=part["is_atomic"])
         self.script = script.text()
         self._fill(children, seconds=seconds)
         self.database.execute("vacuum analyze")
@@ -272,4 +302,11 @@ def _items(act: str) -> str:
 
 
 def _known(place: Place) -> set[str]:
-    return {place.namespace_id, place.application_id, place.actor_id, *place.queue_ids}
+    return {
+        place.namespace_id,
+        place.application_id,
+        place.actor_id,
+        *place.queue_ids,
+        place.job_id,
+        *place.job_token_ids,
+    }

@@ -40,6 +40,7 @@ __all__ = [
     "due_jobs",
     "execution_within",
     "executions_of",
+    "executions_started_by",
     "is_synced",
     "job_within",
     "jobs_within",
@@ -109,6 +110,14 @@ def execution_within(within: JobRange, execution_id: UUID) -> ExecutionSummary:
     if not found:
         raise ExecutionNotFound
     return found[0]
+
+
+def executions_started_by(token_id: UUID, *, limit: int) -> list[ExecutionSummary]:
+    """The newest executions that a token started, whatever its range is now."""
+    started = JobExecution.objects.filter(token_id=token_id).annotate(
+        job_name=F("job__name"), group_name=F("job__group__name")
+    )
+    return _execution_summaries(started.order_by("-accepted_at", "-id")[:limit])
 
 
 def is_synced(job: Job) -> bool:

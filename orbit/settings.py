@@ -42,10 +42,12 @@ MIDDLEWARE = [
     "orbit.http.csp.StrictCSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "orbit.http.language.PageLanguageMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "orbit.http.login_age.LoginAgeMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -206,6 +208,9 @@ SPECTACULAR_SETTINGS = {
 
 # --- Tokens
 TOKEN_MAX_LIFETIME_DAYS = env.integer("ORBIT_TOKEN_MAX_LIFETIME_DAYS", 365, low=1)
+
+# How long a call may wait to be written into its token's log; 0: until told to.
+CALL_LOG_INTERVAL_MS = env.integer("ORBIT_CALL_LOG_INTERVAL_MS", 1_000, high=60_000)
 
 # --- The open job API, calls a minute; a token may have limits of its own
 OPEN_JOBS_READS_PER_MINUTE = env.integer("ORBIT_OPEN_JOBS_READS_PER_MINUTE", 120, low=1)

@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.i18n import set_language
 
 from orbit.http import health
 
@@ -15,5 +16,8 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("v1/", include("tasks_app.api.urls")),
     path("openapi/v1/", include("openapi_app.api.urls")),
+    path("workbench/api/", include("tokens_app.api.urls")),
+    path("workbench/", include("tokens_app.pages.urls")),
+    path("language", set_language, name="set_language"),
     path("admin/", admin.site.urls),
 ]

@@ -10,7 +10,15 @@ from django.db.models import Q, QuerySet
 
 from tasks_app.domain.access import Reach
 from tasks_app.domain.errors import OperationNotFound, TaskNotFound
-from tasks_app.models import Attempt, Evidence, OperationAudit, Queue, Task
+from tasks_app.models import (
+    Application,
+    Attempt,
+    Evidence,
+    Namespace,
+    OperationAudit,
+    Queue,
+    Task,
+)
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
 from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
@@ -101,15 +109,28 @@ class QueuePlace(NamedTuple):
     name: str
 
 
-def queue_places() -> list[QueuePlace]:
-    """All queues, for a person to choose from."""
+def queue_places(*, namespace_id: UUID | None = None) -> list[QueuePlace]:
+    """All queues, or those of a namespace, for a person to choose from."""
     found = Queue.objects.order_by("namespace__name", "application__name", "name")
+    if namespace_id is not None:
+        found = found.filter(namespace_id=namespace_id)
     return [
         QueuePlace._make(row)
         for row in found.values_list(
             "id", "namespace_id", "namespace__name", "application__name", "name"
         )
     ]
+
+
+def namespace_places() -> list[tuple[UUID, str]]:
+    """Id and name of every namespace, by name."""
+    return list(Namespace.objects.order_by("name").values_list("id", "name"))
+
+
+def application_places() -> list[tuple[UUID, str, UUID]]:
+    """Id, name and namespace of every application, by name."""
+    found = Application.objects.order_by("namespace__name", "name")
+    return list(found.values_list("id", "name", "namespace_id"))
 
 
 def unclaimed_executions(*, overdue_ms: int, limit: int) -> list[UUID]:

@@ -187,6 +187,8 @@ def pytest_load_initial_conftests() -> None:
         REDIS_URL=redis._replace(path=f"/{database_of_this_worker()}").geturl(),
         ORBIT_SECRET_KEY="a secret key that only the tests know",
         ORBIT_TOKEN_PEPPERS="p1:a pepper that nobody but the tests knows",
+        # No thread writes behind the back of a test.
+        ORBIT_CALL_LOG_INTERVAL_MS="0",
     )
     for name in ("ORBIT_SECRET_KEY_FILE", "ORBIT_TOKEN_PEPPERS_FILE", "ORBIT_BASE_URL"):
         os.environ.pop(name, None)

@@ -33,3 +33,8 @@ class TokensConfig(AppConfig):
 
     def ready(self) -> None:
         checks.register(check_peppers, checks.Tags.security)
+        # Refusals of an edge cannot be imported before the registry of models.
+        from orbit.http.envelope import problem_body  # noqa: PLC0415
+        from orbit.http.problems import answer_problems  # noqa: PLC0415
+
+        answer_problems(prefix="/workbench/api", shape=problem_body)

@@ -1,18 +1,24 @@
 """The door of the token workbench: who is calling, and what may they do."""
 
+import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
+from django.http import HttpRequest
 from django.views.decorators.debug import sensitive_variables
 
+from orbit.http.request_id import request_id_of
 from tokens_app import queries
+from tokens_app.actions.edit_token import edit_token
 from tokens_app.actions.issue_token import issue_token
+from tokens_app.actions.record_calls import record_call
 from tokens_app.actions.record_token_use import record_token_use
 from tokens_app.actions.resume_token import resume_token
 from tokens_app.actions.revoke_token import revoke_token
 from tokens_app.actions.rotate_token import rotate_token
 from tokens_app.actions.suspend_token import suspend_token
+from tokens_app.domain.call import Call, route_of
 from tokens_app.domain.errors import (
     TokenAlreadyRotated,
     TokenInvalid,
@@ -23,14 +29,17 @@ from tokens_app.domain.errors import (
 from tokens_app.domain.grant import Actor, TokenGrant
 from tokens_app.domain.issued import IssuedToken
 from tokens_app.domain.range_catalogue import (
+    Place,
     RangeCatalogue,
     RangeMember,
+    TokenExecution,
     TokenRange,
     register_range_catalogue,
 )
 from tokens_app.domain.rotation import Rotation, RotationReason
 from tokens_app.domain.scope import AUDIENCES, SCOPES, Audience, read_scopes
 from tokens_app.domain.secret import digests_of, matches_any, read_authorization
+from tokens_app.domain.token_edit import TokenEdit
 from tokens_app.models.peppers import peppers
 from tokens_app.queries import Credential, ExpiringToken, tokens_expiring
 
@@ -41,12 +50,15 @@ __all__ = [
     "Audience",
     "ExpiringToken",
     "IssuedToken",
+    "Place",
     "Principal",
     "RangeCatalogue",
     "RangeMember",
     "Rotation",
     "RotationReason",
     "TokenAlreadyRotated",
+    "TokenEdit",
+    "TokenExecution",
     "TokenGrant",
     "TokenInvalid",
     "TokenNotActive",
@@ -54,7 +66,9 @@ __all__ = [
     "TokenRange",
     "TokenRejected",
     "authenticate",
+    "edit_token",
     "issue_token",
+    "note_call",
     "register_range_catalogue",
     "resume_token",
     "revoke_token",
@@ -126,6 +140,39 @@ def authenticate(
         expires_at=credential.expires_at,
         reads_per_minute=credential.reads_per_minute,
         triggers_per_minute=credential.triggers_per_minute,
+    )
+
+
+def note_call(
+    caller: Principal,
+    *,
+    request: HttpRequest,
+    started_ns: int,
+    status: int,
+    result: str,
+    is_replay: bool = False,
+) -> None:
+    """Put an answered call into its token's log; never waits and never fails.
+
+    `started_ns` is what time.perf_counter_ns() said when the call came in. Of the
+    request only the pattern of its path, its id and its job are kept.
+    """
+    match = request.resolver_match
+    if match is None:
+        return
+    record_call(
+        Call(
+            token_id=caller.token_id,
+            route=route_of(request.method or "", match.route),
+            job_id=match.kwargs.get("job_id"),
+            status=status,
+            result=result,
+            is_replay=is_replay,
+            latency_ms=(time.perf_counter_ns() - started_ns) / 1_000_000,
+            request_id=request_id_of(request),
+            # The process' clock: asking the database's would cost a statement.
+            created_at=datetime.fromtimestamp(time.time(), UTC),
+        )
     )
 
 

@@ -1,9 +1,15 @@
 """The benchmarks by name; each module defines one or more."""
 
-from bench.cases import drain, memory, recovery, submit
+from bench.cases import drain, jobs, memory, recovery, submit
 from bench.contest import Case
 
 CASES: dict[str, Case] = {
     case.name: case
-    for case in (*drain.CASES, *submit.CASES, *recovery.CASES, *memory.CASES)
+    for case in (
+        *drain.CASES,
+        *submit.CASES,
+        *recovery.CASES,
+        *jobs.CASES,
+        *memory.CASES,
+    )
 }

@@ -1,10 +1,13 @@
 """Records the statements that Orbit sends for each act, for the floor to send as well.
 
-Prints JSON: for each act its transactions, lists of [statement, parameters].
+Prints JSON: for each act its parts, each with `is_atomic` (within BEGIN and COMMIT, or
+each statement for itself) and `statements`, lists of [statement, parameters].
 """
 
+import itertools
 import json
 import sys
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,13 +18,17 @@ import django
 django.setup()
 
 from django.db import connection  # noqa: E402 (needs the apps)
+from django.test import Client  # noqa: E402
 
 from bench.orbit.engine import Engine  # noqa: E402
-from bench.orbit.place import place_of_environment  # noqa: E402
+from bench.orbit.place import Place, place_of_environment  # noqa: E402
 from tokens_app import public as tokens  # noqa: E402
 
 Parameters = Mapping[str, object] | Sequence[object]
 Statement = tuple[str, dict[str, object]]
+Part = dict[str, object]
+
+TRIGGERED = 202
 
 
 def plain(value: object) -> object:
@@ -46,7 +53,12 @@ def named(sql: str, params: Parameters) -> Statement:
 
 def captured(act: Callable[[], object]) -> list[Statement]:
     """What `act` sends."""
-    statements: list[Statement] = []
+    return [statement for _, statement in observed(act)]
+
+
+def observed(act: Callable[[], object]) -> list[tuple[bool, Statement]]:
+    """What `act` sends, each with whether it is within a transaction."""
+    statements: list[tuple[bool, Statement]] = []
 
     def note(
         execute: Callable[..., object],
@@ -55,7 +67,7 @@ def captured(act: Callable[[], object]) -> list[Statement]:
         many: bool,  # noqa: FBT001 (Django calls it so)
         context: dict[str, Any],
     ) -> object:
-        statements.append(named(sql, params or {}))
+        statements.append((connection.in_atomic_block, named(sql, params or {})))
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(note):
@@ -72,6 +84,36 @@ def authentication(token: str) -> list[Statement]:
 
     authenticate()
     return captured(authenticate)
+
+
+def trigger(place: Place) -> list[Part]:
+    """All of a trigger by a new key, its authentication and its answer included."""
+    client = Client(headers={"host": "127.0.0.1"})
+
+    def post() -> None:
+        answer = client.post(
+            f"/openapi/v1/jobs/{place.job_id}/executions",
+            content_type="application/json",
+            headers={
+                "authorization": f"Bearer {place.job_tokens[0]}",
+                "idempotency-key": uuid.uuid4().hex,
+            },
+        )
+        if answer.status_code != TRIGGERED:
+            raise RuntimeError(answer.content)
+
+    post()
+    return [
+        part([statement for _, statement in statements], is_atomic=is_atomic)
+        for is_atomic, statements in itertools.groupby(
+            observed(post), key=lambda sent: sent[0]
+        )
+    ]
+
+
+def part(statements: list[Statement], *, is_atomic: bool = True) -> Part:
+    """One part of an act."""
+    return {"is_atomic": is_atomic, "statements": statements}
 
 
 def uncertain_or_failed(engine: Engine, *, kind: str) -> UUID:
@@ -102,9 +144,12 @@ def main() -> None:
     """Do each act once under observation."""
     place = place_of_environment()
     engine = Engine(place)
-    seen: dict[str, object] = {"authenticate": [authentication(place.token)]}
+    seen: dict[str, list[Part]] = {
+        "authenticate": [part(authentication(place.token), is_atomic=False)],
+        "trigger": trigger(place),
+    }
     for act in ("submit", "drain", "review", "retry"):
-        seen[act] = transactions(act, engine)
+        seen[act] = [part(sent) for sent in transactions(act, engine)]
     json.dump(seen, sys.stdout)
 
 

@@ -17,6 +17,7 @@ from bench.web import CONFIG, Web
 EXPECTED = {1: 1500, 500: 12_000}  # tasks per second, by tasks a call
 VERBS = {"review": "uncertain", "retry": "failed"}
 REVISION = 3
+ACCEPTED = (200, 201, 202)
 
 
 class HttpAct:
@@ -61,9 +62,7 @@ class HttpAct:
         database.execute("vacuum analyze")
         self.web = Web(application=self.application, children=self.children)
         self.web.wait(path="/livez")
-        load.run(
-            port=self.web.port, requests=self.requests, clients=self.clients, seconds=1
-        ).require(200, 201)
+        self._warm_up(self.web)
         servers.checkpoint()
 
     def run(self, *, seconds: float) -> Round:
@@ -75,7 +74,7 @@ class HttpAct:
             clients=self.clients,
             seconds=seconds,
         )
-        outcome.require(200, 201)
+        outcome.require(*ACCEPTED)
         return Round(
             rate=outcome.rate * self.tasks_per_call,
             latencies_ms=outcome.latencies_ms,
@@ -86,6 +85,11 @@ class HttpAct:
         """Stop the web processes."""
         if self.children:
             self.children.stop()
+
+    def _warm_up(self, web: Web) -> None:
+        load.run(
+            port=web.port, requests=self.requests, clients=self.clients, seconds=1
+        ).require(*ACCEPTED)
 
     def _prepare(self, place: Place, *, count: int) -> list[bytes]:
         if self.act in VERBS:

@@ -8,9 +8,10 @@ from django.core.management import call_command
 
 django.setup()
 
-from bench.orbit import engine  # noqa: E402 (needs the apps)
+from bench.orbit import engine, jobs  # noqa: E402 (needs the apps)
 
 QUEUES = 8
+JOB_TOKENS = 8
 LIMIT = 100_000_000
 
 
@@ -33,6 +34,11 @@ def main() -> None:
     actor, token = engine.issue_token(
         namespace_id=namespace, application_id=application, queue_ids=queues
     )
+    job = jobs.create_job(namespace_id=namespace, queue_id=queues[0])
+    job_tokens = [
+        jobs.issue_job_token(namespace_id=namespace, job_id=job, name=f"jobs-{number}")
+        for number in range(JOB_TOKENS)
+    ]
     json.dump(
         {
             "namespace_id": namespace.hex,
@@ -40,6 +46,9 @@ def main() -> None:
             "queue_ids": [queue.hex for queue in queues],
             "actor_id": actor.hex,
             "token": token,
+            "job_id": job.hex,
+            "job_token_ids": [token_id.hex for token_id, _ in job_tokens],
+            "job_tokens": [plaintext for _, plaintext in job_tokens],
         },
         sys.stdout,
     )

@@ -19,7 +19,7 @@ def environment(database: Database, servers: Servers) -> dict[str, str]:
     """What a process of Orbit reads."""
     return {
         **SECRETS,
-        "DJANGO_SETTINGS_MODULE": "orbit.settings",
+        "DJANGO_SETTINGS_MODULE": "bench.orbit.settings",
         "DATABASE_URL": database.url,
         "REDIS_URL": servers.redis_url(),
         "ORBIT_LOG_LEVEL": "WARNING",

@@ -1,11 +1,14 @@
 """The ground of every view of the open job API: token, scope, quota and range."""
 
+import time
 from collections.abc import Mapping
 from typing import ClassVar, TypeVar, cast
 from uuid import UUID
 
 import structlog
 from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -22,7 +25,7 @@ from openapi_app.domain.summaries import JobRange
 from openapi_app.gateways.rate_limit import WINDOW_MS, Bucket, Quota, take_if_possible
 from openapi_app.models.reach import is_within
 from orbit.http.paging import Cursor, read_query
-from tokens_app.public import Principal
+from tokens_app.public import Principal, note_call
 
 Position = TypeVar("Position")
 
@@ -41,10 +44,29 @@ class OpenAPIView(APIView):
     operations: ClassVar[Mapping[str, Operation]]
     query_parameters: ClassVar[tuple[str, ...]] = ()
     quota: Quota | None = None
+    caller: Principal | None = None
+
+    def dispatch(
+        self, request: HttpRequest, *args: object, **kwargs: object
+    ) -> HttpResponseBase:
+        """The answer; an authenticated call is noted in its token's log."""
+        started_ns = time.perf_counter_ns()
+        response = super().dispatch(request, *args, **kwargs)
+        if self.caller is not None and isinstance(response, Response):
+            note_call(
+                self.caller,
+                request=request,
+                started_ns=started_ns,
+                status=response.status_code,
+                result=str((response.data or {}).get("message", "")),
+                is_replay=response.headers.get("Idempotency-Replayed") == "true",
+            )
+        return response
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse whom the token, its scopes or the quota disqualify."""
         super().initial(request, *args, **kwargs)
+        self.caller = self.principal
         structlog.contextvars.bind_contextvars(
             key_id=self.principal.key_id,
             **{name: it.hex for name, it in kwargs.items() if isinstance(it, UUID)},

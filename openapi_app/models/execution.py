@@ -38,6 +38,12 @@ class JobExecution(models.Model):
             models.Index(
                 fields=["job", "accepted_at", "id"], name="openapi_execution_newest"
             ),
+            # What a token started, for the token's page.
+            models.Index(
+                fields=["token_id", "accepted_at", "id"],
+                name="openapi_execution_of_token",
+                condition=models.Q(token_id__isnull=False),
+            ),
             # Whether a job has anything left to wait for, and whose turn is next.
             models.Index(
                 fields=["job", "accepted_at", "id"],

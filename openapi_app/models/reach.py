@@ -1,13 +1,14 @@
 """Single facts that a call is decided on, each one cheap statement."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from openapi_app.domain.summaries import JobRange
 from openapi_app.models.execution import JobExecution
-from openapi_app.models.job import Job
+from openapi_app.models.job import Job, JobGroup
 
 # A job of somebody else and no job at all are the same answer of the same statement.
 _IS_WITHIN = """
@@ -44,5 +45,32 @@ def members_of(within: JobRange) -> list[tuple[UUID, str, str]]:
         Q(id__in=within.job_ids) | Q(group__name__in=within.group_names),
         namespace_id=within.namespace_id,
     )
-    named = reached.order_by("group__name", "name")
+    return _named(reached)
+
+
+def jobs_in(namespace_id: UUID) -> list[tuple[UUID, str, str]]:
+    """Id, name and group name of every live job of a namespace."""
+    return _named(Job.objects.live().filter(namespace_id=namespace_id))
+
+
+def jobs_named_like(text: str, *, limit: int) -> list[tuple[UUID, str, str]]:
+    """Id, name and group name of live jobs whose name contains the text."""
+    named = Job.objects.live().filter(name__icontains=text)
+    return _named(named)[:limit]
+
+
+def jobs_with_ids(namespace_id: UUID, job_ids: Collection[UUID]) -> list[UUID]:
+    """Which of these are live jobs of the namespace."""
+    jobs = Job.objects.live().filter(namespace_id=namespace_id, id__in=job_ids)
+    return list(jobs.values_list("id", flat=True))
+
+
+def groups_named(namespace_id: UUID) -> list[tuple[UUID, str]]:
+    """Id and name of every job group of a namespace, by name."""
+    groups = JobGroup.objects.filter(namespace_id=namespace_id).order_by("name")
+    return list(groups.values_list("id", "name"))
+
+
+def _named(jobs: QuerySet[Job]) -> list[tuple[UUID, str, str]]:
+    named = jobs.order_by("group__name", "name", "id")
     return list(named.values_list("id", "name", "group__name"))

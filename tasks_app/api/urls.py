@@ -1,27 +1,9 @@
 """The calls of the task API: its table of contents."""
 
-from uuid import UUID
+from django.urls import path
 
-from django.urls import path, register_converter
-
+import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
 from tasks_app.api import document, events, recovery, tasks, work
-
-
-class HexId:
-    """32 lower-case hex in a path."""
-
-    regex = "[0-9a-f]{32}"
-
-    def to_python(self, value: str) -> UUID:
-        """The identifier."""
-        return UUID(value)
-
-    def to_url(self, value: UUID) -> str:
-        """Its written form."""
-        return value.hex
-
-
-register_converter(HexId, "hexid")
 
 urlpatterns = [
     path("tasks", tasks.TaskList.as_view()),

@@ -1,9 +1,13 @@
 """The ground of every /v1 view: token, permission, reach, query and key."""
 
+import time
 from typing import TypeVar
 
 import structlog
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orbit.exact_json import canonical, decode_checked
@@ -14,7 +18,7 @@ from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.errors import InvalidField, MissingScope
 from tasks_app.domain.idempotency import KEY_FIELD, Identity, identify
 from tasks_app.queries import Position
-from tokens_app.public import Principal
+from tokens_app.public import Principal, note_call
 
 T = TypeVar("T")
 
@@ -27,10 +31,28 @@ class TaskAPIView(APIView):
     schema = Described()
     scope: str
     query_parameters: tuple[str, ...] = ()
+    caller: Principal | None = None
+
+    def dispatch(
+        self, request: HttpRequest, *args: object, **kwargs: object
+    ) -> HttpResponseBase:
+        """The answer; an authenticated call is noted in its token's log."""
+        started_ns = time.perf_counter_ns()
+        response = super().dispatch(request, *args, **kwargs)
+        if self.caller is not None and isinstance(response, Response):
+            note_call(
+                self.caller,
+                request=request,
+                started_ns=started_ns,
+                status=response.status_code,
+                result=_result_of(response),
+            )
+        return response
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse whom the token, its scopes or the query disqualify."""
         super().initial(request, *args, **kwargs)
+        self.caller = self.principal
         structlog.contextvars.bind_contextvars(key_id=self.principal.key_id)
         self.require(self.scope)
         self.query = read_query(request, allowed=self.query_parameters)
@@ -84,3 +106,9 @@ class TaskAPIView(APIView):
                 KEY_FIELD, "Send an Idempotency-Key header and keep it for repetitions."
             )
         return str(key)
+
+
+def _result_of(response: Response) -> str:
+    body = response.data
+    error = body.get("error") if isinstance(body, dict) else None
+    return str(error["code"]) if error else "ok"

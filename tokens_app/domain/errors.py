@@ -1,6 +1,6 @@
 """What the token machinery refuses, each with its code."""
 
-from orbit.errors import Conflict, Invalid, NotFound, Unauthenticated
+from orbit.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 
 
 class TokenRejected(Unauthenticated):
@@ -32,3 +32,15 @@ class TokenNotActive(Conflict):
 
 class TokenAlreadyRotated(Conflict):
     """Somebody rotated the token since the caller looked at it."""
+
+
+class TokenAlreadyIssued(Conflict):
+    """The form was sent before; its token is named in the details, not its secret."""
+
+
+class TokenChanged(Conflict):
+    """Somebody changed the token since the caller looked at it."""
+
+
+class RangeNotGrantable(Forbidden):
+    """The granting user may not hand on any of this; `field` names the part."""

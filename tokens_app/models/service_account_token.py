@@ -1,5 +1,6 @@
 """A service account's token as it is kept: never its secret, only a keyed digest."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
@@ -10,6 +11,8 @@ from django.db.models.lookups import Exact
 
 from orbit.ids import new_id
 from tokens_app.domain.errors import TokenNotFound
+from tokens_app.domain.range_catalogue import TokenRange
+from tokens_app.models.grants import members_now
 
 LIVE = Q(deleted_at__isnull=True)
 
@@ -47,9 +50,11 @@ class ServiceAccountToken(models.Model):
     ACTIVE: it is accepted until `expires_at`. SUSPENDED: it is refused until somebody
     resumes it. REVOKED: it is refused for ever. Expired is no status: the database
     clock decides at each request. After a rotation the previous secret may live on
-    until `previous_valid_until`.
+    until `previous_valid_until`. `members_at_grant` is what the range reached when a
+    person last looked at it; null is unknown.
     """
 
+    RANGE = ("queue_ids", "job_ids", "job_groups", "members_at_grant")
     PREVIOUS_SECRET = ("previous_digest", "previous_pepper_id", "previous_valid_until")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -75,6 +80,7 @@ class ServiceAccountToken(models.Model):
     queue_ids = models.JSONField(default=list)
     job_ids = models.JSONField(default=list)
     job_groups = models.JSONField(default=list)
+    members_at_grant = models.JSONField(null=True)
     reads_per_minute = models.IntegerField(null=True)
     triggers_per_minute = models.IntegerField(null=True)
 
@@ -87,6 +93,7 @@ class ServiceAccountToken(models.Model):
     revoked_by = models.CharField(max_length=150, blank=True, default="")
     revoked_reason = models.TextField(blank=True, default="")
 
+    form_key = models.UUIDField(null=True, editable=False)
     created_by = models.CharField(max_length=150)
     created_at = models.DateTimeField()
     updated_by = models.CharField(max_length=150)
@@ -113,6 +120,8 @@ class ServiceAccountToken(models.Model):
             models.UniqueConstraint(
                 fields=["digest"], condition=LIVE, name="tokens_one_live_digest"
             ),
+            # A form that is sent twice issues one token.
+            models.UniqueConstraint(fields=["form_key"], name="tokens_one_form_key"),
             models.CheckConstraint(
                 condition=Q(audience__in=["TASKS", "OPEN_JOBS"]),
                 name="tokens_audience_is_known",
@@ -201,6 +210,23 @@ class ServiceAccountToken(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.display_prefix})"
 
+    @property
+    def range(self) -> TokenRange:
+        """What it was granted."""
+        return TokenRange(
+            namespace_id=self.namespace_id,
+            queue_ids=tuple(UUID(it) for it in self.queue_ids),
+            job_ids=tuple(UUID(it) for it in self.job_ids),
+            job_groups=tuple(self.job_groups),
+        )
+
+    def set_range(self, granted: TokenRange) -> None:
+        """Grant this, as it is reached at this moment; unsaved."""
+        self.queue_ids = _distinct([it.hex for it in granted.queue_ids])
+        self.job_ids = _distinct([it.hex for it in granted.job_ids])
+        self.job_groups = _distinct(granted.job_groups)
+        self.members_at_grant = members_now(granted, audience=self.audience)
+
     def status_at(self, moment: datetime) -> str:
         """The status, or EXPIRED for one that would be accepted but for its age."""
         expired = self.status == "ACTIVE" and self.expires_at <= moment
@@ -217,3 +243,7 @@ class ServiceAccountToken(models.Model):
         self.previous_digest = None
         self.previous_pepper_id = None
         self.previous_valid_until = None
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))

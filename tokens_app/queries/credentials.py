@@ -1,4 +1,4 @@
-"""Questions about tokens; the first is asked at every request."""
+"""Questions about tokens at the door; the first is asked at every request."""
 
 import functools
 import json

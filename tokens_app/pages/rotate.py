@@ -49,6 +49,7 @@ class RotatePage(WorkbenchPage):
         self,
         token: queries.TokenDetail,
         form: RotateForm,
+        /,
         *,
         status: int = 200,
         **more: object,

@@ -33,6 +33,9 @@ from orbit_sdk import (
 from orbit_sdk.worker import Cancelled, Worker, WorkerOptions
 from tests.sdk.waiting import eventually
 
+# One worker pays for what these tests share.
+pytestmark = pytest.mark.xdist_group("sdk_server")
+
 EXACT = '{"big": 123456789012345678901234567890, "rate": 1.10, "far": 1E400, "z": -0}'
 
 

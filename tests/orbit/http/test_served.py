@@ -15,6 +15,9 @@ from django.db import connection
 
 from orbit.http.exact_json import BODY_LIMIT
 
+# One worker pays for what these tests share.
+pytestmark = pytest.mark.xdist_group("http_served")
+
 JSON = {"Content-Type": "application/json"}
 
 

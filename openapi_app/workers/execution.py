@@ -11,9 +11,9 @@ from django.db import InterfaceError, OperationalError, connection
 
 from openapi_app.domain.handlers import Context
 from openapi_app.gateways.celery import send_execution
-from openapi_app.models import JobExecution
+from openapi_app.models.execution import task_of
 from openapi_app.workers.interruption import Interruption
-from openapi_app.workers.lease import LeaseKeeper
+from openapi_app.workers.lease import LeaseKeeper, kept
 from openapi_app.workers.verdict import Verdict, conclude, too_large
 from orbit.errors import Invalid, Refusal
 from tasks_app.public import (
@@ -56,19 +56,15 @@ def execute(execution_id: UUID) -> None:
 
 
 def _claim(execution_id: UUID) -> Assignment | None:
-    found = (
-        JobExecution.objects.filter(id=execution_id)
-        .values_list("task_id", "namespace_id")
-        .first()
-    )
-    if found is None or found[0] is None:
+    found = task_of(execution_id)
+    if found is None or found.task_id is None:
         return None
     assignments = claim_tasks(
         ClaimTasks(worker=_worker(os.getpid())),
         queue_id=None,
-        task_id=found[0],
+        task_id=found.task_id,
         actor=ENGINE,
-        reach=Reach(namespace_id=found[1], queue_ids=None),
+        reach=Reach(namespace_id=found.namespace_id, queue_ids=None),
     )
     return assignments[0] if assignments else None
 
@@ -87,11 +83,10 @@ def _run(execution_id: UUID, assignment: Assignment) -> Verdict:
     )
     interruption = Interruption()
     keeper = LeaseKeeper(assignment, context=context, interruption=interruption)
-    keeper.start()
     try:
-        return conclude(assignment, context=context, interruption=interruption)
+        with kept(keeper):
+            return conclude(assignment, context=context, interruption=interruption)
     finally:
-        keeper.release()
         if keeper.has_struck or connection.in_atomic_block:
             # Whatever was being asked of it when the handler was stopped is off.
             connection.close()

@@ -1,31 +1,9 @@
 """The execution: the one record of a run of a job."""
 
-from typing import NamedTuple
-from uuid import UUID
-
-from django.db import connection, models
+from django.db import models
 
 from openapi_app.models.job import Job
 from orbit.ids import new_id
-
-TASK_OF = (
-    "SELECT e.task_id, e.namespace_id FROM openapi_job_execution e WHERE e.id = %s"
-)
-
-
-class ExecutionTask(NamedTuple):
-    """The task that an execution runs as, None for one that was skipped."""
-
-    task_id: UUID | None
-    namespace_id: UUID
-
-
-def task_of(execution_id: UUID) -> ExecutionTask | None:
-    """The task of this execution; None when there is no such execution."""
-    with connection.cursor() as cursor:
-        cursor.execute(TASK_OF, [execution_id])
-        found = cursor.fetchone()
-    return None if found is None else ExecutionTask._make(found)
 
 
 class JobExecution(models.Model):

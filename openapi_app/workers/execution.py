@@ -11,7 +11,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from openapi_app.domain.handlers import Context
 from openapi_app.gateways.celery import send_execution
-from openapi_app.models.execution import task_of
+from openapi_app.models.reach import task_of
 from openapi_app.workers.interruption import Interruption
 from openapi_app.workers.lease import LeaseKeeper, kept
 from openapi_app.workers.verdict import Verdict, conclude, too_large

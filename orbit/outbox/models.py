@@ -29,8 +29,11 @@ class ResultEvent(models.Model):
             )
         ]
         constraints = [
+            # A contradiction is no move: it comes beside the revision it is about.
             models.UniqueConstraint(
-                fields=["task_id", "revision"], name="outbox_event_once_per_revision"
+                fields=["task_id", "revision"],
+                condition=~models.Q(kind="task.contradicted"),
+                name="outbox_event_once_per_revision",
             )
         ]
 

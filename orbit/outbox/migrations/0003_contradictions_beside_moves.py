@@ -18,4 +18,8 @@ class Migration(migrations.Migration):
             model_name='resultevent',
             constraint=models.UniqueConstraint(condition=models.Q(('kind', 'task.contradicted'), _negated=True), fields=('task_id', 'revision'), name='outbox_event_once_per_revision'),
         ),
+        migrations.AddIndex(
+            model_name='resultevent',
+            index=models.Index(condition=models.Q(('kind', 'task.contradicted')), fields=['task_id', 'id'], name='outbox_event_contradicted'),
+        ),
     ]

@@ -8,6 +8,7 @@ from tasks_app.domain.declarations import (
     check_size,
 )
 from tasks_app.domain.errors import InvalidField
+from tasks_app.domain.timing import parse_moment
 
 
 def check_review(command: ReviewTask) -> None:
@@ -34,3 +35,6 @@ def check_retry(command: RetryTask) -> None:
         is_declared=command.safe_to_retry,
         meaning="the old execution has ended and running it again is safe",
     )
+    # Whether they fit is for the task to say; whether they are moments is not.
+    parse_moment("available_at", command.available_at)
+    parse_moment("start_deadline_at", command.start_deadline_at)

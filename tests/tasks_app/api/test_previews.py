@@ -169,6 +169,15 @@ def test_times_of_a_retry_are_checked_as_well():
     )
 
 
+@pytest.mark.parametrize("member", ["available_at", "start_deadline_at"])
+def test_what_is_no_moment_is_wrong_whatever_the_task_is_like(member):
+    task = a_task(state="NEEDS_REVIEW")
+    body = a_retry(task, **{member: "tomorrow"})
+
+    assert foretold(task, "retry", body).refusal == (400, "INVALID_ARGUMENT", member)
+    assert done(task, "retry", body).refusal == (400, "INVALID_ARGUMENT", member)
+
+
 def test_a_key_that_comes_with_a_preview_is_not_used_up():
     task = a_task(state="NEEDS_REVIEW")
 

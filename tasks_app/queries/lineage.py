@@ -109,16 +109,18 @@ class Lineage:
 def lineage_of(reach: Reach, task_id: UUID) -> Lineage:
     """The retry chain of a task, root to tip, in one statement; raises TaskNotFound.
 
-    A retry stays in the queue of its source, so the chain is within reach as a whole.
+    A retry stays in the queue of its source, so the chain is within reach as a whole;
+    what is not, is left out.
     """
+    line = map(
+        _Row._make, rows(LINEAGE, {"task": task_id, "limit": MAX_GENERATIONS + 1})
+    )
     found = [
-        _Row._make(row)
-        for row in rows(LINEAGE, {"task": task_id, "limit": MAX_GENERATIONS + 1})
+        row
+        for row in line
+        if reach.covers(namespace_id=row.namespace_id, queue_id=row.queue_id)
     ]
-    asked = next((row for row in found if row.step == 0), None)
-    if asked is None or not reach.covers(
-        namespace_id=asked.namespace_id, queue_id=asked.queue_id
-    ):
+    if not any(row.step == 0 for row in found):
         raise TaskNotFound
     told = _told(found)
     return Lineage(

@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from orbit.exact_json import digest
 from orbit.http.envelope import error_of
 from orbit.http.problems import status_of
 from tasks_app.api.shapes import (
@@ -14,15 +13,14 @@ from tasks_app.api.shapes import (
     task_standing,
     task_summary,
 )
+from tasks_app.domain.dossier import excerpt_of
 from tasks_app.domain.ownership import WaitingTurn
 from tasks_app.models import Attempt, Contradiction, Evidence, Permit
 from tasks_app.models.record import TaskRecord
 from tasks_app.queries.dossier import Dossier, Shown, ToldEvent
 from tasks_app.queries.lineage import Generation, Lineage
-from tasks_app.queries.previews import Foretold, Preview
+from tasks_app.queries.previews import Preview
 from tasks_app.queries.receipts import Finding
-
-EXCERPT_CHARACTERS = 1_000
 
 Item = TypeVar("Item")
 
@@ -57,10 +55,7 @@ def preview_shape(preview: Preview) -> Shape:
         "task": standing,
         "before": msgspec.Raw(foretold.before.encode()),
         "after": msgspec.Raw(foretold.after.encode()),
-        "effects": [
-            {"kind": kind, "message": message}
-            for kind, message in _effects(preview.task, foretold)
-        ],
+        "effects": [effect._asdict() for effect in foretold.effects],
         "quota": {
             "would_fit": foretold.room.would_fit,
             "available": foretold.room._asdict(),
@@ -73,27 +68,6 @@ def preview_shape(preview: Preview) -> Shape:
 def _child(task: TaskRecord) -> Shape:
     head = {**task_summary(task._asdict()), "retry_of": task.retry_of}
     return {"child": {name: head[name] for name in _CHILD if name in head}}
-
-
-def _effects(task: TaskRecord, foretold: Foretold) -> list[tuple[str, str]]:
-    then = foretold.task
-    if then.id != task.id:
-        return [
-            ("TASK_CREATED", "One new task, linked by retry_of; this one stays as is."),
-            ("QUOTA_TAKEN", "One unit of the queue and of the application."),
-            ("AUDIT_RECORDED", "task.retry on this task."),
-            ("EVENT_PUBLISHED", "task.accepted of the new task."),
-        ]
-    return [
-        ("TASK_SETTLED", f"The task is {then.state} for good."),
-        ("QUOTA_RELEASED", "One unit of the queue and of the application."),
-        ("AUDIT_RECORDED", "task.review on this task."),
-        ("EVENT_PUBLISHED", f"task.{then.state.lower()} of this task."),
-        *(
-            ("JOB_MOVES_ON", f"The next execution of {turn.job_name} starts.")
-            for turn in foretold.moves_on
-        ),
-    ]
 
 
 def waiting_shape(turn: WaitingTurn) -> Shape:
@@ -147,10 +121,10 @@ def _task(task: TaskRecord, *, shows_content: bool) -> Shape:
 
 def excerpt_shape(text: str, *, shows_content: bool) -> Shape:
     """Digest and size of a JSON text, and its beginning if `shows_content`."""
-    shape: Shape = {"digest": digest(text), "bytes": len(text.encode())}
+    excerpt = excerpt_of(text)
+    shape: Shape = {"digest": excerpt.digest, "bytes": excerpt.size_bytes}
     if shows_content:
-        shape["is_whole"] = len(text) <= EXCERPT_CHARACTERS
-        shape["excerpt"] = text[:EXCERPT_CHARACTERS]
+        shape |= {"is_whole": excerpt.is_whole, "excerpt": excerpt.text}
     return shape
 
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from orbit.exact_json import canonical, encode
+from orbit.exact_json import canonical, digest, encode
 
 # How far back an older dossier is looked for, one piece of evidence at a time.
 MAX_STEPS_BACK = 100
+EXCERPT_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,3 +71,26 @@ class Grounds:
             if replace(self, evidence=self.evidence[:kept]).digest == digest:
                 return self.evidence[kept:]
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A JSON text by the digest of its canonical form and its size.
+
+    `text` is its beginning as written.
+    """
+
+    digest: str
+    size_bytes: int
+    text: str
+    is_whole: bool
+
+
+def excerpt_of(text: str) -> Excerpt:
+    """The first EXCERPT_CHARACTERS of a JSON text, and what it is known by."""
+    return Excerpt(
+        digest=digest(text),
+        size_bytes=len(text.encode()),
+        text=text[:EXCERPT_CHARACTERS],
+        is_whole=len(text) <= EXCERPT_CHARACTERS,
+    )

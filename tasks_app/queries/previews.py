@@ -26,7 +26,7 @@ from tasks_app.models.recovery import (
 )
 from tasks_app.models.statements.look import ROOM
 from tasks_app.models.statements.run import rows
-from tasks_app.models.transition import picture
+from tasks_app.models.transition import EVENT_KINDS, picture
 
 MAX_WAITING_SHOWN = 20
 
@@ -43,6 +43,13 @@ class Room(NamedTuple):
         return min(self) >= 1
 
 
+class Effect(NamedTuple):
+    """One thing that would happen: a word for programs, a sentence for people."""
+
+    kind: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foretold:
     """What would happen: pictures as the audit would keep them, without their ids.
@@ -56,6 +63,7 @@ class Foretold:
     after: str
     task: TaskRecord
     room: Room
+    effects: Sequence[Effect]
     moves_on: Sequence[WaitingTurn] = ()
 
 
@@ -121,6 +129,7 @@ def _reviewed(seen: LockedTask, command: ReviewTask) -> Foretold:
     waiting = waiting_behind(
         task.owner, owner_id=task.owner_id, limit=MAX_WAITING_SHOWN
     )
+    moves_on = [turn for turn in waiting if turn.goes_on]
     return Foretold(
         before=picture(task.state, task.revision),
         after=picture(move.to, task.revision + 1, **after),
@@ -135,7 +144,8 @@ def _reviewed(seen: LockedTask, command: ReviewTask) -> Foretold:
             updated_at=seen.now,
         ),
         room=_room(task),
-        moves_on=[turn for turn in waiting if turn.goes_on],
+        effects=_effects_of_review(move.to, moves_on),
+        moves_on=moves_on,
     )
 
 
@@ -153,6 +163,28 @@ def _retried(seen: LockedTask, command: RetryTask, *, actor: Actor) -> Foretold:
         after=msgspec.json.Encoder(uuid_format="hex").encode(after).decode(),
         task=child._replace(state=State.WAITING),
         room=_room(source),
+        effects=_EFFECTS_OF_RETRY,
+    )
+
+
+_EFFECTS_OF_RETRY = (
+    Effect("TASK_CREATED", "One new task, linked by retry_of; this one stays as is."),
+    Effect("QUOTA_TAKEN", "One unit of the queue and of the application."),
+    Effect("AUDIT_RECORDED", "task.retry on this task."),
+    Effect("EVENT_PUBLISHED", "task.accepted of the new task."),
+)
+
+
+def _effects_of_review(to: State, moves_on: Sequence[WaitingTurn]) -> Sequence[Effect]:
+    return (
+        Effect("TASK_SETTLED", f"The task is {to} for good."),
+        Effect("QUOTA_RELEASED", "One unit of the queue and of the application."),
+        Effect("AUDIT_RECORDED", "task.review on this task."),
+        Effect("EVENT_PUBLISHED", f"{EVENT_KINDS[to]} of this task."),
+        *(
+            Effect("JOB_MOVES_ON", f"The next execution of {turn.job_name} starts.")
+            for turn in moves_on
+        ),
     )
 
 

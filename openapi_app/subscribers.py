@@ -10,10 +10,10 @@ from openapi_app.actions.advance_jobs import advance_jobs
 from openapi_app.actions.fire_job import fire_job
 from openapi_app.actions.release_turn import release_turn
 from openapi_app.gateways.celery import send_execution
-from openapi_app.models.turns import keep_jobs_of
+from openapi_app.models.turns import keep_jobs_of, waiting_behind
 from openapi_app.queries import due_jobs, owns_task, stuck_jobs
 from orbit.errors import Refusal
-from tasks_app.public import Settled
+from tasks_app.public import Settled, WaitingTurn
 
 log = structlog.get_logger("openapi_app.schedule")
 
@@ -35,6 +35,10 @@ class ExecutionOwner:
     def before_settling(self, owner_ids: Sequence[UUID]) -> None:
         """Jobs are locked before quota, as when an execution is started."""
         keep_jobs_of(owner_ids)
+
+    def waiting_behind(self, *, owner_id: UUID, limit: int) -> Sequence[WaitingTurn]:
+        """The later executions of a serial job that wait for this one."""
+        return waiting_behind(owner_id, limit=limit)
 
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """Serial jobs go on; the executions let through are sent after the commit."""

@@ -18,7 +18,7 @@ from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity, identify
 from tasks_app.domain.lifecycle import Failure, OwnerKind, RecoverySafety, State
 from tasks_app.domain.maintenance import register_maintenance_pass
-from tasks_app.domain.ownership import OwnerPolicy, Settled, register
+from tasks_app.domain.ownership import OwnerPolicy, Settled, WaitingTurn, register
 from tasks_app.domain.reports import Report, ReportKind
 from tasks_app.domain.retry_policy import RetryPolicy
 from tasks_app.models.statements.quota import patiently
@@ -60,6 +60,7 @@ __all__ = [
     "Submission",
     "SubmitTask",
     "TaskStanding",
+    "WaitingTurn",
     "WorkerIn",
     "claim_tasks",
     "has_queue",

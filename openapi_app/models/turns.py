@@ -15,7 +15,7 @@ from openapi_app.domain.words import ConcurrencyPolicy
 from openapi_app.models.execution import JobExecution
 from orbit import clock
 from orbit.transactions import require_transaction
-from tasks_app.public import open_gate
+from tasks_app.public import WaitingTurn, open_gate
 
 KEEP_JOBS_OF = """
 SELECT j.id, j.concurrency_policy FROM openapi_job j
@@ -63,6 +63,21 @@ LIMIT %s
 """
 
 
+# What waits behind one execution, and whether it is next when that one is left out.
+BEHIND = """
+SELECT j.id, j.name, n.id, n.task_id, n.place = 1 AND NOT o.is_settled
+FROM openapi_job_execution o JOIN openapi_job j ON j.id = o.job_id
+CROSS JOIN LATERAL (
+    SELECT e.id, e.task_id, e.is_waiting_turn,
+           row_number() OVER (ORDER BY e.accepted_at, e.id) AS place
+    FROM openapi_job_execution e
+    WHERE e.job_id = o.job_id AND NOT e.is_settled AND e.id <> o.id
+    ORDER BY e.accepted_at, e.id LIMIT %s) n
+WHERE o.id = %s AND n.is_waiting_turn
+ORDER BY n.place
+"""
+
+
 class Turn(NamedTuple):
     """An execution whose turn has come, and its gated task."""
 
@@ -106,6 +121,22 @@ def stuck_jobs(*, limit: int) -> list[UUID]:
     with connection.cursor() as cursor:
         cursor.execute(STUCK, [limit])
         return [job_id for (job_id,) in cursor.fetchall()]
+
+
+def waiting_behind(execution_id: UUID, *, limit: int) -> list[WaitingTurn]:
+    """The executions that wait for this one to be settled, in the order of turns."""
+    with connection.cursor() as cursor:
+        cursor.execute(BEHIND, [limit, execution_id])
+        return [
+            WaitingTurn(
+                job_id=job_id,
+                job_name=name,
+                owner_id=waiting_id,
+                task_id=task_id,
+                goes_on=goes_on,
+            )
+            for job_id, name, waiting_id, task_id, goes_on in cursor.fetchall()
+        ]
 
 
 def open_turns(job_ids: Sequence[UUID]) -> list[UUID]:

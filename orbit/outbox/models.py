@@ -26,11 +26,20 @@ class ResultEvent(models.Model):
             models.Index(
                 fields=["namespace_id", "transaction_id", "id"],
                 name="outbox_event_feed",
-            )
+            ),
+            # The few events of a task that the unique revision does not lead to.
+            models.Index(
+                fields=["task_id", "id"],
+                name="outbox_event_contradicted",
+                condition=models.Q(kind="task.contradicted"),
+            ),
         ]
         constraints = [
+            # A contradiction is no move: it comes beside the revision it is about.
             models.UniqueConstraint(
-                fields=["task_id", "revision"], name="outbox_event_once_per_revision"
+                fields=["task_id", "revision"],
+                condition=~models.Q(kind="task.contradicted"),
+                name="outbox_event_once_per_revision",
             )
         ]
 

@@ -155,6 +155,15 @@ class NotFound(Problem, kw_only=True):
     code: Literal["NOT_FOUND"]
 
 
+class UnseenEvidence(Struct, kw_only=True):
+    """A late report that came after the dossier was read."""
+
+    id: Id
+    attempt_id: Id
+    kind: ReportKind
+    received_at: datetime
+
+
 class StateConflict(Problem, kw_only=True):
     """What forbids it, how the task stands, and the act that came before."""
 
@@ -168,12 +177,16 @@ class StateConflict(Problem, kw_only=True):
         "PERMIT",
         "EFFECT_UNCERTAIN",
         "ALREADY_RETRIED",
+        "DOSSIER_CHANGED",
     ]
     state: State
     revision: Revision
     audit_id: Id | UnsetType = UNSET
     settled_at: datetime | UnsetType = UNSET
     successor_task_id: Id | UnsetType = UNSET
+    dossier_digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")] | UnsetType = UNSET
+    new_evidence: list[UnseenEvidence] | UnsetType = UNSET
+    new_evidence_count: int | UnsetType = UNSET
 
 
 class IdempotencyConflict(Problem, kw_only=True):

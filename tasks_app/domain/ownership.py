@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from uuid import UUID
 
 from tasks_app.domain.lifecycle import OwnerKind, State
@@ -15,6 +15,21 @@ class Settled:
     task_id: UUID
     owner_id: UUID
     state: State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingTurn:
+    """An execution of a serial job that waits until an earlier one is final.
+
+    `goes_on` says that it is the one that would move on, were that earlier one final
+    now.
+    """
+
+    job_id: UUID
+    job_name: str
+    owner_id: UUID
+    task_id: UUID | None
+    goes_on: bool
 
 
 class OwnerPolicy(Protocol):
@@ -35,6 +50,14 @@ class OwnerPolicy(Protocol):
 
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """These tasks became final; runs in that transaction, once for each task."""
+
+
+@runtime_checkable
+class ForeseeingOwner(Protocol):
+    """What an owner's policy may offer besides: it only looks."""
+
+    def waiting_behind(self, *, owner_id: UUID, limit: int) -> Sequence[WaitingTurn]:
+        """What waits for this owner's task to be final, first in turn first."""
 
 
 class Standalone:
@@ -79,3 +102,13 @@ def register(kind: OwnerKind, policy: OwnerPolicy) -> None:
 def policy_for(kind: OwnerKind) -> OwnerPolicy:
     """Who speaks for tasks of `kind`."""
     return _policies.get(kind, Unregistered())
+
+
+def waiting_behind(
+    kind: OwnerKind, *, owner_id: UUID | None, limit: int
+) -> Sequence[WaitingTurn]:
+    """What waits for the task of this owner; nothing where nobody can tell."""
+    policy = policy_for(kind)
+    if owner_id is None or not isinstance(policy, ForeseeingOwner):
+        return ()
+    return policy.waiting_behind(owner_id=owner_id, limit=limit)

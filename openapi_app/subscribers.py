@@ -9,7 +9,8 @@ from django.db import transaction
 from openapi_app.actions.advance_jobs import advance_jobs
 from openapi_app.actions.fire_job import fire_job
 from openapi_app.actions.release_turn import release_turn
-from openapi_app.gateways.celery import send_execution
+from openapi_app.domain.handlers import has_probe
+from openapi_app.gateways.celery import send_execution, send_probe
 from openapi_app.models.turns import keep_jobs_of, waiting_behind
 from openapi_app.queries import due_jobs, owns_task, stuck_jobs
 from orbit.errors import Refusal
@@ -31,6 +32,19 @@ class ExecutionOwner:
         """Always refused: an execution has one task."""
         del task_id, owner_id
         return "Run the job again: it creates a new execution."
+
+    def refuse_probe(self, *, handler: str) -> str | None:
+        """Refused for a handler that declares none."""
+        if has_probe(handler):
+            return None
+        return (
+            f"The handler {handler!r} declares no probe. Look for the effect where it"
+            " would be, and review the task."
+        )
+
+    def announce_probe(self, *, probe_id: UUID) -> None:
+        """Sent after the commit, like an execution."""
+        transaction.on_commit(lambda: send_probe(probe_id), robust=True)
 
     def before_settling(self, owner_ids: Sequence[UUID]) -> None:
         """Jobs are locked before quota, as when an execution is started."""

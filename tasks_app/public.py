@@ -30,6 +30,7 @@ from tasks_app.queries import (
     standings_of,
     unclaimed_executions,
 )
+from tasks_app.queries.probes import namespace_of, unclaimed_probes
 
 register_owner_policy = register
 
@@ -65,6 +66,7 @@ __all__ = [
     "claim_tasks",
     "has_queue",
     "identify",
+    "namespace_of",
     "open_gate",
     "open_task",
     "patiently",
@@ -76,4 +78,5 @@ __all__ = [
     "standings_of",
     "submit_tasks",
     "unclaimed_executions",
+    "unclaimed_probes",
 ]

@@ -25,6 +25,7 @@ from tasks_app.public import (
     State,
     WorkerIn,
     claim_tasks,
+    namespace_of,
     report_attempts,
 )
 
@@ -37,34 +38,50 @@ log = structlog.get_logger("openapi_app.execution")
 def execute(execution_id: UUID) -> None:
     """Claim the execution and see it through; nothing when it cannot be claimed."""
     connection.close_if_unusable_or_obsolete()
-    assignment = _claim(execution_id)
-    if assignment is None:
+    found = task_of(execution_id)
+    if found is None or found.task_id is None:
         return
+    is_due_again = _attempt(
+        found.task_id, namespace_id=found.namespace_id, subject_id=execution_id
+    )
+    if is_due_again:
+        send_execution(execution_id)
+
+
+def probe(probe_id: UUID) -> None:
+    """Claim the task of a probe and see it through, likewise."""
+    connection.close_if_unusable_or_obsolete()
+    namespace_id = namespace_of(probe_id)
+    if namespace_id is not None:
+        _attempt(probe_id, namespace_id=namespace_id, subject_id=probe_id)
+
+
+def _attempt(task_id: UUID, *, namespace_id: UUID, subject_id: UUID) -> bool:
+    """Whether the task may be claimed again at once."""
+    assignment = _claim(task_id, namespace_id=namespace_id)
+    if assignment is None:
+        return False
     started_at = time.monotonic()
-    verdict = _run(execution_id, assignment)
+    verdict = _run(subject_id, assignment)
     state = _report(assignment, verdict)
     log.info(
         "execution_attempt_ended",
-        execution_id=execution_id.hex,
+        execution_id=subject_id.hex,
         attempt=assignment.attempt_number,
         kind=verdict.kind,
         state=state,
         duration_ms=round((time.monotonic() - started_at) * 1000),
     )
-    if state == State.WAITING and assignment.task.initial_delay_ms == 0:
-        send_execution(execution_id)
+    return state == State.WAITING and assignment.task.initial_delay_ms == 0
 
 
-def _claim(execution_id: UUID) -> Assignment | None:
-    found = task_of(execution_id)
-    if found is None or found.task_id is None:
-        return None
+def _claim(task_id: UUID, *, namespace_id: UUID) -> Assignment | None:
     assignments = claim_tasks(
         ClaimTasks(worker=_worker(os.getpid())),
         queue_id=None,
-        task_id=found.task_id,
+        task_id=task_id,
         actor=ENGINE,
-        reach=Reach(namespace_id=found.namespace_id, queue_ids=None),
+        reach=Reach(namespace_id=namespace_id, queue_ids=None),
     )
     return assignments[0] if assignments else None
 

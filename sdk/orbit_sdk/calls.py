@@ -169,6 +169,20 @@ def retry_task(
     )
 
 
+def start_probe(task_id: str, *, idempotency_key: str) -> Call[RetryReceipt]:
+    """Have it looked up whether a task took effect; needs the permission tasks:review.
+
+    The answer's task is the probe's own; what it finds becomes evidence.
+    """
+    return Call(
+        method="POST",
+        path=f"/v1/tasks/{_id(task_id)}:probe",
+        answer=RetryReceipt,
+        body=_body({}),
+        key=_key(idempotency_key),
+    )
+
+
 def preview_review(task_id: str, review: Review) -> Call[Preview]:
     """What this review would do now; nothing is written, no key is used."""
     return Call(

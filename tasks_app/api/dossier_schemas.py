@@ -8,11 +8,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tasks_app.api.schemas import (
     Cursor,
     Event,
+    EvidenceKind,
     Id,
     Operation,
     Outcome,
     Owner,
-    ReportKind,
     RetryPolicy,
     Revision,
     State,
@@ -192,7 +192,7 @@ class DossierEvidence(Struct, kw_only=True):
 
     id: Id
     attempt_id: Id
-    kind: ReportKind
+    kind: EvidenceKind
     received_at: datetime
     content: Excerpt
 

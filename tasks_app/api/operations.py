@@ -144,6 +144,21 @@ OPERATIONS["TaskRetry", "POST"] = Operation(
     refusals=CONFLICT | {429: "Full"},
     has_key=True,
 )
+OPERATIONS["TaskProbe", "POST"] = Operation(
+    id="start_probe",
+    summary="Have it looked up whether a task took effect",
+    permission="tasks:review",
+    tag="recovery",
+    notes="Only NEEDS_REVIEW, one at a time. The answer is the probe's task, for a "
+    "worker that declares a probe of this handler. What it finds becomes evidence of "
+    "the task and settles nothing.",
+    body=commands.StartProbe,
+    has_optional_body=True,
+    answers=ONCE,
+    answer=schemas.RetryReceipt,
+    refusals=CONFLICT | {429: "Full"},
+    has_key=True,
+)
 OPERATIONS["TaskOperations", "GET"] = Operation(
     id="list_operations",
     summary="List what was done to a task, newest first",

@@ -17,6 +17,7 @@ State = Literal[
 Outcome = Literal["ACTIVE", "SUCCEEDED", "FAILED", "UNKNOWN", "CANCELLED"]
 RecoverySafety = Literal["RECONCILE_ONLY", "REPLAY_SAFE"]
 ReportKind = Literal["succeed", "fail", "unknown", "cancelled"]
+EvidenceKind = Literal["succeed", "fail", "unknown", "cancelled", "probe"]
 OwnerKind = Literal["STANDALONE", "SCHEDULE", "WORKFLOW"]
 
 
@@ -160,7 +161,7 @@ class UnseenEvidence(Struct, kw_only=True):
 
     id: Id
     attempt_id: Id
-    kind: ReportKind
+    kind: EvidenceKind
     received_at: datetime
 
 
@@ -178,6 +179,8 @@ class StateConflict(Problem, kw_only=True):
         "EFFECT_UNCERTAIN",
         "ALREADY_RETRIED",
         "DOSSIER_CHANGED",
+        "NO_PROBE",
+        "PROBE_RUNNING",
     ]
     state: State
     revision: Revision
@@ -297,7 +300,7 @@ class Evidence(Struct, kw_only=True):
     """A report that came after the lease had ended, word for word."""
 
     id: Id
-    kind: ReportKind
+    kind: EvidenceKind
     content: dict[str, Any]
     received_at: datetime
 

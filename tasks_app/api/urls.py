@@ -13,6 +13,7 @@ urlpatterns = [
     path("tasks/<hexid:task_id>:cancel", tasks.TaskCancel.as_view()),
     path("tasks/<hexid:task_id>:review", recovery.TaskReview.as_view()),
     path("tasks/<hexid:task_id>:retry", recovery.TaskRetry.as_view()),
+    path("tasks/<hexid:task_id>:probe", recovery.TaskProbe.as_view()),
     path("tasks/<hexid:task_id>:preview-review", dossier.ReviewPreview.as_view()),
     path("tasks/<hexid:task_id>:preview-retry", dossier.RetryPreview.as_view()),
     path("tasks/<hexid:task_id>/dossier", dossier.TaskDossier.as_view()),

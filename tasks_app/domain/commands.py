@@ -158,6 +158,10 @@ class ReviewTask(Command, frozen=True, kw_only=True):
     expected_dossier_digest: Digest | msgspec.UnsetType = msgspec.UNSET
 
 
+class StartProbe(Command, frozen=True, kw_only=True):
+    """A person has it looked up whether a task took effect; nothing to say."""
+
+
 class RetryTask(Command, frozen=True, kw_only=True):
     """A person re-executes a final task as a new one (spec, section 3)."""
 

@@ -60,6 +60,17 @@ class ForeseeingOwner(Protocol):
         """What waits for this owner's task to be final, first in turn first."""
 
 
+@runtime_checkable
+class ProbingOwner(Protocol):
+    """What an owner's policy offers besides when its own workers probe its tasks."""
+
+    def refuse_probe(self, *, handler: str) -> str | None:
+        """Why tasks of this handler cannot be probed, or None."""
+
+    def announce_probe(self, *, probe_id: UUID) -> None:
+        """The task of a probe was written; runs in that transaction."""
+
+
 class Standalone:
     """A task without an owner answers for itself."""
 
@@ -112,3 +123,21 @@ def waiting_behind(
     if owner_id is None or not isinstance(policy, ForeseeingOwner):
         return ()
     return policy.waiting_behind(owner_id=owner_id, limit=limit)
+
+
+def refuse_probe(kind: OwnerKind, *, handler: str) -> str | None:
+    """Why a task of this owner and handler cannot be probed, or None.
+
+    Whoever claims by the worker protocol declares probes there: nobody can tell here.
+    """
+    policy = policy_for(kind)
+    if not isinstance(policy, ProbingOwner):
+        return None
+    return policy.refuse_probe(handler=handler)
+
+
+def announce_probe(kind: OwnerKind, *, probe_id: UUID) -> None:
+    """Let the owner's workers know of a probe, where they do not look themselves."""
+    policy = policy_for(kind)
+    if isinstance(policy, ProbingOwner):
+        policy.announce_probe(probe_id=probe_id)

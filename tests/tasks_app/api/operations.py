@@ -127,6 +127,11 @@ OPERATIONS = {
             f"tasks/{scene.failed.id.hex}:retry", a_retry(scene.failed)
         ),
     ),
+    "start_probe": Operation(
+        scope="tasks:review",
+        status=201,
+        call=lambda caller, scene: caller.post(f"tasks/{scene.uncertain.id.hex}:probe"),
+    ),
     "preview_review": Operation(
         scope="tasks:review",
         call=lambda caller, scene: caller.post(

@@ -14,9 +14,16 @@ class TasksConfig(AppConfig):
         # Models, which the door stands on, cannot be imported before the registry.
         from tasks_app.api.token_range import CATALOGUE  # noqa: PLC0415
         from tasks_app.domain.lifecycle import OwnerKind  # noqa: PLC0415
+        from tasks_app.domain.maintenance import (  # noqa: PLC0415
+            register_maintenance_pass,
+        )
         from tasks_app.domain.ownership import register  # noqa: PLC0415
         from tasks_app.subscribers import ProbeOwner  # noqa: PLC0415
+        from tasks_app.subscribers.review_batches import (  # noqa: PLC0415
+            run_review_batches,
+        )
         from tokens_app.public import register_range_catalogue  # noqa: PLC0415
 
         register_range_catalogue(CATALOGUE)
         register(OwnerKind.PROBE, ProbeOwner())
+        register_maintenance_pass("items_reviewed", run_review_batches)

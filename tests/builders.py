@@ -205,6 +205,13 @@ def reported(lease: Assignment, kind: str, **members: Any) -> TaskRecord | Refus
     return answer
 
 
+def report_all(queue: Queue, leases: list[Assignment], kind: str) -> None:
+    """One report of this kind on each lease, in batches."""
+    for start in range(0, len(leases), 100):
+        batch = [a_report(lease, kind) for lease in leases[start : start + 100]]
+        report_attempts(batch, actor=WORKER, reach=reach_of(queue))
+
+
 def cancelled(task_id: UUID, *, reason: str | None = None) -> Answered:
     """What an operator gets for a cancel."""
     return cancel_task(

@@ -8,6 +8,11 @@ from tasks_app.models.operation_audit import OperationAudit
 from tasks_app.models.permit import Permit
 from tasks_app.models.queue import Queue, QueueThrottle, QuotaShare
 from tasks_app.models.receipt import Receipt
+from tasks_app.models.review_batch import (
+    ReviewBatch,
+    ReviewBatchEvent,
+    ReviewBatchItem,
+)
 from tasks_app.models.task import Task
 
 __all__ = [
@@ -22,5 +27,8 @@ __all__ = [
     "QueueThrottle",
     "QuotaShare",
     "Receipt",
+    "ReviewBatch",
+    "ReviewBatchEvent",
+    "ReviewBatchItem",
     "Task",
 ]

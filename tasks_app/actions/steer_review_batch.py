@@ -1,0 +1,58 @@
+"""Let a batch of reviews go on after its first, pause it, resume it, or abort it."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from tasks_app.domain.access import Actor, Reach
+from tasks_app.domain.batches import (
+    STEERED,
+    BatchCannot,
+    BatchNotFound,
+    BatchState,
+    ItemState,
+    Steer,
+)
+from tasks_app.models import ReviewBatch, ReviewBatchItem
+from tasks_app.models.statements.batch import ABORT_ITEMS, LOCK_BATCH, SET_STATE
+from tasks_app.models.statements.run import rows
+
+
+def steer_review_batch(
+    steer: Steer, *, batch_id: UUID, actor: Actor, reach: Reach
+) -> BatchState:
+    """The batch's new state, which holds from its next item on.
+
+    Abort leaves what was settled as it is; everything else is given up. Raises
+    BatchNotFound or BatchCannot.
+    """
+    with transaction.atomic(durable=True):
+        found = rows(LOCK_BATCH, {"batch": batch_id})
+        if not found or found[0][0] != reach.namespace_id:
+            raise BatchNotFound
+        state = BatchState(found[0][1])
+        if state not in STEERED[steer]:
+            raise BatchCannot(steer=steer, state=state)
+        goes_to = STEERED[steer][state]
+        if steer is Steer.RESUME and _is_in_canary(batch_id):
+            goes_to = BatchState.CANARY
+        if steer is Steer.ABORT:
+            rows(ABORT_ITEMS, {"batch": batch_id})
+        rows(
+            SET_STATE,
+            {
+                "batch": batch_id,
+                "verb": steer,
+                "state": goes_to,
+                "actor": actor.id,
+                "actor_kind": actor.kind,
+            },
+        )
+    return goes_to
+
+
+def _is_in_canary(batch_id: UUID) -> bool:
+    batch = ReviewBatch.objects.only("canary").get(id=batch_id)
+    return ReviewBatchItem.objects.filter(
+        batch_id=batch_id, position__lte=batch.canary, state=ItemState.PENDING
+    ).exists()

@@ -1,0 +1,413 @@
+"""Many reviews by one decision: frozen membership, a canary, and counts that add up."""
+
+import json
+import threading
+from uuid import UUID
+
+import msgspec
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import Error, connection, connections, transaction
+
+from orbit.errors import Conflict, Invalid
+from orbit.ids import new_id
+from tasks_app.actions.create_review_batch import create_review_batch
+from tasks_app.actions.steer_review_batch import steer_review_batch
+from tasks_app.domain import batches
+from tasks_app.domain.access import Actor, ActorKind
+from tasks_app.domain.batches import ItemState, ReviewBatchDraft, Steer
+from tasks_app.domain.errors import InvalidField, QueueNotFound
+from tasks_app.models import OperationAudit, ReviewBatch, ReviewBatchItem, Task
+from tasks_app.queries.batches import (
+    batch_detail,
+    batch_items,
+    batches_within,
+    exported_items,
+)
+from tasks_app.subscribers.review_batches import run_review_batches
+from tests.builders import (
+    a_queue,
+    a_submission,
+    a_task,
+    claimed,
+    every_row,
+    reach_of,
+    report_all,
+    reviewed,
+    submitted,
+)
+
+pytestmark = pytest.mark.django_db
+
+RESULT = '{"sequence":9007199254740993,"amount":1.10}'
+
+
+@pytest.fixture
+def ada():
+    """Somebody who may review."""
+    user = User.objects.create_user("ada", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="review_task"))
+    return user
+
+
+def actor(user):
+    return Actor(id=UUID(int=user.pk), kind=ActorKind.USER)
+
+
+def uncertain(queue, count, **changes):
+    """So many tasks in NEEDS_REVIEW, oldest first."""
+    submitted(
+        *(a_submission(queue, handler="pay", **changes) for _ in range(count)),
+        queue=queue,
+    )
+    leases = []
+    while len(leases) < count:
+        leases += claimed(queue)
+    report_all(queue, leases, "unknown")
+    return list(
+        Task.objects.filter(queue=queue, state="NEEDS_REVIEW").order_by(
+            "updated_at", "id"
+        )
+    )
+
+
+def a_draft(queue, **changes):
+    wanted = {
+        "queue_id": queue.id.hex,
+        "outcome": "FAILED",
+        "result": msgspec.Raw(RESULT.encode()),
+        "reason": "The bank was down; nothing was booked.",
+        "evidence_ref": "ticket:77",
+        "execution_settled": True,
+        "canary": 0,
+    }
+    return ReviewBatchDraft(**{**wanted, **changes})
+
+
+def a_batch(queue, by, *, form_key=None, **changes):
+    """The id of a new batch."""
+    return create_review_batch(
+        a_draft(queue, **changes),
+        form_key=form_key or new_id(),
+        actor=actor(by),
+        reach=reach_of(queue),
+    )
+
+
+def counts(queue, batch_id):
+    """How many items are in each state; they add up at every look."""
+    detail = batch_detail(reach_of(queue), batch_id)
+    assert sum(detail.counts.values()) == detail.batch.total
+    return {state: n for state, n in detail.counts.items() if n}
+
+
+def state_of(batch_id):
+    return ReviewBatch.objects.get(id=batch_id).state
+
+
+def steer(verb, queue, batch_id, by):
+    return steer_review_batch(
+        Steer(verb), batch_id=batch_id, actor=actor(by), reach=reach_of(queue)
+    )
+
+
+def test_each_task_gets_a_review_of_its_own(ada):
+    queue = a_queue()
+    tasks = uncertain(queue, 5)
+
+    batch_id = a_batch(queue, ada)
+    assert Task.objects.filter(state="NEEDS_REVIEW").count() == 5, "nothing yet"
+    assert run_review_batches(limit=100) == 5
+    run_review_batches(limit=100)
+
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 5}
+    assert state_of(batch_id) == "DONE"
+    for task in Task.objects.filter(queue=queue):
+        assert (task.state, task.result) == ("FAILED", RESULT)
+        audit = OperationAudit.objects.get(task_id=task.id, action="task.review")
+        assert audit.actor_id == UUID(int=ada.pk)
+        assert (audit.reason, audit.evidence_ref) == (
+            "The bank was down; nothing was booked.",
+            "ticket:77",
+        )
+    items = batch_items(batch_id, states=(), after=0, limit=100)
+    assert [it.task_id for it in items] == [it.id for it in tasks]
+    assert all(it.audit_id for it in items)
+
+
+def test_what_comes_later_is_not_a_member(ada):
+    queue = a_queue()
+    uncertain(queue, 2)
+    batch_id = a_batch(queue, ada)
+    [later] = [it for it in uncertain(queue, 1) if not _is_member(batch_id, it)]
+
+    run_review_batches(limit=100)
+
+    assert Task.objects.get(id=later.id).state == "NEEDS_REVIEW"
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 2}
+
+
+def _is_member(batch_id, task):
+    return ReviewBatchItem.objects.filter(batch_id=batch_id, task_id=task.id).exists()
+
+
+def test_a_thousand_with_seven_taken_and_three_refused_add_up(ada):
+    queue = a_queue(max_outstanding=2_000)
+    tasks = uncertain(queue, 997)
+    owned = [a_task(state="NEEDS_REVIEW", queue=queue, owner="WORKFLOW") for _ in "abc"]
+    batch_id = a_batch(queue, ada)
+    for task in tasks[10:17]:
+        reviewed(task, outcome="SUCCEEDED")
+
+    looks = []
+    while state_of(batch_id) != "DONE":
+        run_review_batches(limit=250)
+        looks.append(counts(queue, batch_id))
+
+    assert looks[-1] == {
+        ItemState.SETTLED: 990,
+        ItemState.TAKEN: 7,
+        ItemState.REFUSED: 3,
+    }
+    refused = list(exported_items(batch_id, states=(ItemState.REFUSED,)))
+    assert {it["task_id"] for it in refused} == {it.id.hex for it in owned}
+    assert {it["code"] for it in refused} == {"OWNER"}
+    taken = list(exported_items(batch_id, states=(ItemState.TAKEN,)))
+    assert all(it["audit_id"] for it in taken)
+    assert OperationAudit.objects.filter(action="task.review").count() == 997
+
+
+def test_the_first_ones_are_done_and_then_a_person_is_asked(ada):
+    queue = a_queue()
+    uncertain(queue, 6)
+    batch_id = a_batch(queue, ada, canary=2)
+
+    run_review_batches(limit=100)
+    run_review_batches(limit=100)
+
+    assert state_of(batch_id) == "HELD"
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 2, ItemState.PENDING: 4}
+    steer("continue", queue, batch_id, ada)
+    run_review_batches(limit=100)
+    run_review_batches(limit=100)
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 6}
+    verbs = [it.verb for it in batch_detail(reach_of(queue), batch_id).events]
+    assert verbs == ["create", "hold", "continue", "done"]
+
+
+def test_paused_it_rests_and_resumed_it_goes_on_where_it_was(ada):
+    queue = a_queue()
+    uncertain(queue, 4)
+    batch_id = a_batch(queue, ada, canary=3)
+    run_review_batches(limit=1)
+
+    steer("pause", queue, batch_id, ada)
+    assert run_review_batches(limit=100) == 0
+    assert steer("resume", queue, batch_id, ada) == "CANARY"
+    run_review_batches(limit=100)
+
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 3, ItemState.PENDING: 1}
+
+
+def test_aborted_it_leaves_the_rest_alone(ada):
+    queue = a_queue()
+    uncertain(queue, 4)
+    batch_id = a_batch(queue, ada)
+    run_review_batches(limit=1)
+
+    steer("abort", queue, batch_id, ada)
+
+    assert run_review_batches(limit=100) == 0
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 1, ItemState.ABORTED: 3}
+    assert Task.objects.filter(queue=queue, state="NEEDS_REVIEW").count() == 3
+    with pytest.raises(Conflict, match="ABORTED cannot resume"):
+        steer("resume", queue, batch_id, ada)
+
+
+@pytest.mark.parametrize("loss", ["permission", "active", "staff"])
+def test_who_lost_the_right_reviews_nothing_more(ada, loss):
+    queue = a_queue()
+    uncertain(queue, 3)
+    batch_id = a_batch(queue, ada)
+    run_review_batches(limit=1)
+    if loss == "permission":
+        ada.user_permissions.clear()
+    else:
+        setattr(ada, f"is_{loss}", False)
+        ada.save()
+
+    run_review_batches(limit=100)
+
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 1, ItemState.REFUSED: 2}
+
+
+def test_a_runner_that_died_before_it_noted_a_review_repeats_none(ada):
+    queue = a_queue()
+    uncertain(queue, 2)
+    batch_id = a_batch(queue, ada)
+    run_review_batches(limit=1)
+    ReviewBatchItem.objects.filter(batch_id=batch_id, state="SETTLED").update(
+        state="PENDING", audit_id=None, finished_at=None
+    )
+
+    run_review_batches(limit=100)
+
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 2}
+    assert OperationAudit.objects.filter(action="task.review").count() == 2
+
+
+def test_tasks_by_hand_may_have_evidence_of_their_own(ada):
+    queue = a_queue()
+    first, second, _ = uncertain(queue, 3)
+    chosen = (
+        batches.ChosenTask(task_id=first.id.hex, evidence_ref="bank:1"),
+        batches.ChosenTask(task_id=second.id.hex),
+    )
+
+    batch_id = a_batch(queue, ada, tasks=chosen)
+    run_review_batches(limit=100)
+
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 2}
+    audits = OperationAudit.objects.filter(action="task.review")
+    assert {it.evidence_ref for it in audits} == {"bank:1", "ticket:77"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"reason": " "}, "reason"),
+        ({"evidence_ref": "\t"}, "evidence_ref"),
+        ({"result": msgspec.Raw(b"null")}, "result"),
+        ({"execution_settled": False}, "execution_settled"),
+        ({"handler": "nobody"}, "handler"),
+        ({"error_code": "NOT_THIS"}, "handler"),
+        ({"tasks": (batches.ChosenTask(task_id="a" * 32),)}, "tasks.0.task_id"),
+    ],
+)
+def test_what_no_review_would_take_makes_no_batch(ada, changes, field):
+    queue = a_queue()
+    uncertain(queue, 1)
+    before = every_row()
+    with pytest.raises((Invalid, InvalidField)) as refused:
+        a_batch(queue, ada, **changes)
+    assert refused.value.field == field
+    assert every_row() == before
+
+
+def test_more_than_a_batch_may_have_is_refused(ada, monkeypatch):
+    queue = a_queue()
+    uncertain(queue, 3)
+    monkeypatch.setattr("tasks_app.actions.create_review_batch.MAX_ITEMS", 2)
+    with pytest.raises(Invalid, match="More than 2 tasks"):
+        a_batch(queue, ada)
+
+
+def test_a_queue_out_of_reach_is_not_found(ada):
+    queue, other = a_queue(), a_queue()
+    uncertain(queue, 1)
+    with pytest.raises(QueueNotFound):
+        create_review_batch(
+            a_draft(queue),
+            form_key=new_id(),
+            actor=actor(ada),
+            reach=reach_of(other),
+        )
+
+
+def test_a_form_that_is_sent_twice_makes_one_batch(ada):
+    queue, key = a_queue(), new_id()
+    uncertain(queue, 2)
+    first = a_batch(queue, ada, form_key=key)
+    assert a_batch(queue, ada, form_key=key) == first
+    assert [it.id for it in batches_within(reach_of(queue), after=None, limit=10)] == [
+        first
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE tasks_review_batch SET outcome = 'SUCCEEDED'",
+        "UPDATE tasks_review_batch SET result = '1'",
+        "UPDATE tasks_review_batch_item SET expected_revision = 9",
+        "DELETE FROM tasks_review_batch_item",
+        "DELETE FROM tasks_review_batch_event",
+        "UPDATE tasks_review_batch_event SET verb = 'abort'",
+    ],
+)
+def test_the_decision_and_its_members_are_frozen(ada, statement):
+    queue = a_queue()
+    uncertain(queue, 1)
+    a_batch(queue, ada)
+    with (
+        pytest.raises(Error, match="refused"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+
+
+def at_once(*acts):
+    """Run these in threads of their own, begun at the same moment."""
+    ready = threading.Barrier(len(acts))
+
+    def run(act):
+        ready.wait()
+        try:
+            act()
+        finally:
+            connections["default"].close()
+
+    threads = [threading.Thread(target=run, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_runners_at_once_review_each_task_once(ada):
+    queue = a_queue()
+    uncertain(queue, 40)
+    batch_id = a_batch(queue, ada)
+
+    def run():
+        for _ in range(12):
+            run_review_batches(limit=5)
+
+    at_once(run, run, run)
+    run_review_batches(limit=100)
+
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 40}
+    assert OperationAudit.objects.filter(action="task.review").count() == 40
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("verb", ["pause", "abort"])
+def test_a_running_batch_is_stopped_between_two_items(ada, verb):
+    queue = a_queue()
+    uncertain(queue, 60)
+    batch_id = a_batch(queue, ada)
+
+    at_once(
+        lambda: run_review_batches(limit=60),
+        lambda: steer(verb, queue, batch_id, ada),
+    )
+
+    found = counts(queue, batch_id)
+    left = ItemState.PENDING if verb == "pause" else ItemState.ABORTED
+    assert set(found) <= {ItemState.SETTLED, left}
+    reviews = OperationAudit.objects.filter(action="task.review").count()
+    assert reviews == found.get(ItemState.SETTLED, 0)
+    assert state_of(batch_id) in {"PAUSED", "ABORTED"}
+
+
+def test_the_cause_is_kept(ada):
+    queue = a_queue()
+    uncertain(queue, 1)
+    batch = ReviewBatch.objects.get(id=a_batch(queue, ada, handler="pay"))
+    assert json.loads(batch.cause) == {
+        "handler": "pay",
+        "error_code": None,
+        "by_hand": False,
+    }

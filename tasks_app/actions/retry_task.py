@@ -1,6 +1,5 @@
 """A person re-executes a failed or cancelled task as a new, linked one."""
 
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -18,7 +17,13 @@ from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.lifecycle import RETRYABLE, State
 from tasks_app.domain.ownership import policy_for
 from tasks_app.domain.timing import parse_moment, window
-from tasks_app.models.acceptance import NewTask, Place, accepted_record, write_tasks
+from tasks_app.models.acceptance import (
+    NewTask,
+    Place,
+    SourceAudit,
+    write_tasks,
+)
+from tasks_app.models.chain import Audit
 from tasks_app.models.locking import (
     LockedTask,
     check_idle,
@@ -85,7 +90,8 @@ def _retry(
         return replay(locked.receipt)
     _check_retryable(locked, command)
     source = locked.task
-    child = _child(source, command, locked=locked, identity=identity)
+    audit_id = new_id()
+    child = _child(source, command, locked=locked, identity=identity, audit_id=audit_id)
     place = Place(
         namespace_id=source.namespace_id,
         application_id=source.application_id,
@@ -95,17 +101,17 @@ def _retry(
     )
     if is_patient:
         _take_one(place)
-    write_tasks(
+    [accepted] = write_tasks(
         [child],
         place=place,
         actor=actor,
         now=locked.now,
         is_quota_taken=is_patient,
-        source_audits=[_source_audit(source, child, command)],
+        source=_source_audit(source, child, audit_id, command),
     )
     return Answered(
-        task=accepted_record(child, place=place, actor=actor, now=locked.now),
-        audit_id=child.receipt_audit_id or child.audit_id,
+        task=accepted,
+        audit_id=audit_id,
         deduplicated=False,
     )
 
@@ -145,7 +151,12 @@ def _why_not(state: State) -> str:
 
 
 def _child(
-    source: TaskRecord, command: RetryTask, *, locked: LockedTask, identity: Identity
+    source: TaskRecord,
+    command: RetryTask,
+    *,
+    locked: LockedTask,
+    identity: Identity,
+    audit_id: UUID,
 ) -> NewTask:
     return NewTask(
         handler=source.handler,
@@ -171,7 +182,7 @@ def _child(
         ),
         identity=identity,
         retry_of=source.id,
-        receipt_audit_id=new_id(),
+        receipt_audit_id=audit_id,
     )
 
 
@@ -184,22 +195,21 @@ def _take_one(place: Place) -> None:
 
 
 def _source_audit(
-    source: TaskRecord, child: NewTask, command: RetryTask
-) -> dict[str, Any]:
+    source: TaskRecord, child: NewTask, audit_id: UUID, command: RetryTask
+) -> SourceAudit:
     after = {
         "source_task_id": source.id,
         "retry_task_id": child.id,
         "safe_to_retry": True,
         "task_timeout_ms": command.task_timeout_ms,
     }
-    return {
-        "id": child.receipt_audit_id,
-        "task_id": source.id,
-        "operation_id": new_id(),
-        "action": OPERATION,
-        "revision": source.revision,
-        "reason": command.reason,
-        "evidence_ref": command.evidence_ref,
-        "before": picture(source.state, source.revision),
-        "after": _encode(after).decode(),
-    }
+    audit = Audit(
+        id=audit_id,
+        action=OPERATION,
+        revision=source.revision,
+        reason=command.reason,
+        evidence_ref=command.evidence_ref,
+        before=picture(source.state, source.revision),
+        after=_encode(after).decode(),
+    )
+    return SourceAudit(task=source, audit=audit)

@@ -81,6 +81,8 @@ class Task(models.Model):
     updated_at = models.DateTimeField()
     retry_of = models.UUIDField(null=True)
     submitted_by = models.UUIDField()
+    audit_length = models.BigIntegerField()
+    audit_head = models.BinaryField()
 
     objects: ClassVar = TaskQuerySet.as_manager()
 

@@ -20,6 +20,12 @@ from tasks_app.models import (
     Task,
 )
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
+from tasks_app.models.review import (
+    ProposalRecord,
+    proposals_from,
+    proposals_of_task,
+)
+from tasks_app.models.statements.propose import OPEN_PROPOSALS
 from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
 
@@ -198,6 +204,30 @@ def operation_of(reach: Reach, task_id: UUID, audit_id: UUID) -> OperationAudit:
         return OperationAudit.objects.get(id=audit_id, task_id=task_id)
     except OperationAudit.DoesNotExist:
         raise OperationNotFound from None
+
+
+def proposals_of(reach: Reach, task_id: UUID) -> list[ProposalRecord]:
+    """The reviews proposed for the task, oldest first; raises TaskNotFound."""
+    _require_task(reach, task_id)
+    return proposals_of_task(task_id)
+
+
+def open_proposals(
+    reach: Reach, *, after: Position | None, limit: int
+) -> list[ProposalRecord]:
+    """Proposals that wait for approval, newest first, and one more than `limit`."""
+    return proposals_from(
+        rows(
+            OPEN_PROPOSALS,
+            {
+                "namespace": reach.namespace_id,
+                "queues": None if reach.queue_ids is None else list(reach.queue_ids),
+                "after_at": after and after.created_at,
+                "after_id": after and after.id,
+                "limit": limit + 1,
+            },
+        )
+    )
 
 
 def _reached(reach: Reach) -> QuerySet[Task]:

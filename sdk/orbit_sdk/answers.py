@@ -123,6 +123,45 @@ class ReviewReceipt(TaskReceipt, frozen=True, kw_only=True):
     audit_id: str
 
 
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """A review that waits for a second person.
+
+    `state` is OPEN, APPROVED, WITHDRAWN, EXPIRED or SUPERSEDED.
+    """
+
+    id: str
+    task_id: str
+    state: str
+    expected_revision: str
+    outcome: str
+    result_raw: msgspec.Raw = msgspec.field(name="result")
+    reason: str
+    evidence_ref: str
+    proposed_by: str
+    created_at: dt.datetime
+    expires_at: dt.datetime
+    decided_by: str | None = None
+    decided_at: dt.datetime | None = None
+
+    @property
+    def result(self) -> Json:
+        return Json(self.result_raw)
+
+
+class ProposalReceipt(Answer, frozen=True, kw_only=True):
+    """The proposal as the write left it, and the audit record of the write."""
+
+    proposal: Proposal
+    audit_id: str
+    deduplicated: bool
+
+
+class Proposals(Answer, frozen=True, kw_only=True):
+    """Every review that was proposed for a task, oldest first."""
+
+    items: tuple[Proposal, ...]
+
+
 class RetryReceipt(TaskReceipt, frozen=True, kw_only=True):
     """The new task, the source it retries, and the audit record on the source."""
 
@@ -283,6 +322,7 @@ class OperationDetail(Operation, frozen=True, kw_only=True):
 
     reason: str | None = None
     evidence_ref: str | None = None
+    approver_id: str | None = None
     before_raw: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"null"), name="before")
     after_raw: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"null"), name="after")
     request_id: str = ""

@@ -71,6 +71,13 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     result: object
 
 
+class Approval(msgspec.Struct, frozen=True, kw_only=True):
+    """Which proposed review is carried out, and the revision that it was read at."""
+
+    proposal_id: str
+    expected_revision: str
+
+
 class Retry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What an operator declares to have a FAILED or CANCELLED task done anew."""
 

@@ -16,6 +16,7 @@ __all__ = ["OPERATIONS"]
 OK = {200: "As asked."}
 ONCE = {201: "Accepted.", 200: "The same key again: what was answered the first time."}
 CONFLICT = {409: "Conflict"}
+REVIEWER = {403: "ReviewForbidden"}
 NO_QUEUE = {404: "NotFound"}
 
 
@@ -137,8 +138,55 @@ OPERATIONS["TaskReview", "POST"] = Operation(
     answers={200: "Settled; the same key again gets the same receipt."},
     answer=schemas.ReviewReceipt,
     answer_example=examples.REVIEWED,
+    refusals=CONFLICT | REVIEWER,
+    has_key=True,
+)
+OPERATIONS["TaskProposeReview", "POST"] = Operation(
+    id="propose_review",
+    summary="Propose a review that another person approves",
+    permission="tasks:review",
+    tag="recovery",
+    notes="The body of `:review`. The task does not change. One proposal is open at a "
+    "time; it is over when it expires, is withdrawn, or the task moves on.",
+    body=commands.ReviewTask,
+    body_example=examples.REVIEW,
+    answers={201: "Proposed.", 200: ONCE[200]},
+    answer=schemas.ProposalReceipt,
+    refusals=CONFLICT | REVIEWER,
+    has_key=True,
+)
+OPERATIONS["TaskApproveReview", "POST"] = Operation(
+    id="approve_review",
+    summary="Settle a task as another person proposed",
+    permission="tasks:review",
+    tag="recovery",
+    notes="One operation names both: `actor_id` proposed, `approver_id` approved.",
+    body=commands.ApproveReview,
+    answers={200: "Settled; the same key again gets the same receipt."},
+    answer=schemas.ReviewReceipt,
+    answer_example=examples.REVIEWED,
+    refusals=CONFLICT | REVIEWER,
+    has_key=True,
+)
+OPERATIONS["TaskWithdrawReview", "POST"] = Operation(
+    id="withdraw_review",
+    summary="Take a proposed review back",
+    permission="tasks:review",
+    tag="recovery",
+    body=commands.WithdrawReview,
+    answers={200: "Withdrawn; the same key again gets the same receipt."},
+    answer=schemas.ProposalReceipt,
     refusals=CONFLICT,
     has_key=True,
+)
+OPERATIONS["TaskProposals", "GET"] = Operation(
+    id="list_proposals",
+    summary="List the reviews that were proposed for a task",
+    permission="tasks:review",
+    tag="recovery",
+    notes="Oldest first, each with how it stands now.",
+    answers=OK,
+    answer=schemas.Proposals,
 )
 OPERATIONS["TaskRetry", "POST"] = Operation(
     id="retry_task",

@@ -116,6 +116,39 @@ class RetryReceipt(TaskReceipt, kw_only=True):
     audit_id: Id
 
 
+class Proposal(Struct, kw_only=True):
+    """A review that waits for a second person, and how it stands."""
+
+    id: Id
+    task_id: Id
+    queue_id: Id
+    state: Literal["OPEN", "APPROVED", "WITHDRAWN", "EXPIRED", "SUPERSEDED"]
+    expected_revision: Revision
+    outcome: Literal["SUCCEEDED", "FAILED"]
+    result: Raw
+    reason: str
+    evidence_ref: str
+    proposed_by: Id
+    created_at: datetime
+    expires_at: datetime
+    decided_by: Id | UnsetType = UNSET
+    decided_at: datetime | UnsetType = UNSET
+
+
+class ProposalReceipt(Struct, kw_only=True):
+    """The proposal as the write left it, and the operation."""
+
+    proposal: Proposal
+    audit_id: Id
+    deduplicated: bool
+
+
+class Proposals(Struct, kw_only=True):
+    """Every proposal of the task, oldest first."""
+
+    items: list[Proposal]
+
+
 class Problem(Struct, kw_only=True):
     """Why a call was refused, and what to do next."""
 
@@ -149,6 +182,13 @@ class PermissionDenied(Problem, kw_only=True):
     required_permission: str | UnsetType = UNSET
 
 
+class ReviewNotAllowed(Problem, kw_only=True):
+    """The queue wants another person: who submitted or proposed it may not."""
+
+    code: Literal["REVIEW_NOT_ALLOWED"]
+    reason: Literal["SUBMITTER", "PROPOSER"]
+
+
 class NotFound(Problem, kw_only=True):
     """No such thing, or it belongs to another namespace, queue range or task."""
 
@@ -168,6 +208,12 @@ class StateConflict(Problem, kw_only=True):
         "PERMIT",
         "EFFECT_UNCERTAIN",
         "ALREADY_RETRIED",
+        "SECOND_APPROVER",
+        "PROPOSED",
+        "PROPOSAL_APPROVED",
+        "PROPOSAL_WITHDRAWN",
+        "PROPOSAL_EXPIRED",
+        "PROPOSAL_SUPERSEDED",
     ]
     state: State
     revision: Revision
@@ -328,6 +374,7 @@ class Operation(OperationSummary, kw_only=True):
     before: dict[str, Any] | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     evidence_ref: str | UnsetType = UNSET
+    approver_id: Id | UnsetType = UNSET
 
 
 class OperationPage(Struct, kw_only=True):

@@ -14,6 +14,7 @@ from tasks_app.actions.claim_tasks import Assignment
 from tasks_app.models import Attempt, Evidence, OperationAudit
 from tasks_app.models.record import TaskRecord
 from tasks_app.models.replay import Answered
+from tasks_app.models.review import ProposalRecord, Proposed
 
 Shape = dict[str, Any]
 
@@ -174,6 +175,37 @@ def evidence_shape(evidence: Evidence) -> Shape:
     }
 
 
+def proposal_shape(proposal: ProposalRecord) -> Shape:
+    """A proposed review, and how it stood when it was read."""
+    shape: Shape = {
+        "id": proposal.id,
+        "task_id": proposal.task_id,
+        "queue_id": proposal.queue_id,
+        "state": proposal.state,
+        "expected_revision": str(proposal.revision),
+        "outcome": proposal.outcome,
+        "result": msgspec.Raw(proposal.result.encode()),
+        "reason": proposal.reason,
+        "evidence_ref": proposal.evidence_ref,
+        "proposed_by": proposal.proposer_id,
+        "created_at": proposal.created_at,
+        "expires_at": proposal.expires_at,
+    }
+    if proposal.decided_at is not None:
+        shape["decided_by"] = proposal.decided_by
+        shape["decided_at"] = proposal.decided_at
+    return shape
+
+
+def proposed_shape(proposed: Proposed) -> Shape:
+    """The answer of a proposal or its withdrawal."""
+    return {
+        "proposal": proposal_shape(proposed.proposal),
+        "audit_id": proposed.audit_id,
+        "deduplicated": proposed.deduplicated,
+    }
+
+
 def operation_summary(operation: OperationAudit) -> Shape:
     """One operation in a list (spec, section 4)."""
     return {
@@ -193,6 +225,8 @@ def operation_shape(operation: OperationAudit) -> Shape:
         shape["reason"] = operation.reason
     if operation.evidence_ref is not None:
         shape["evidence_ref"] = operation.evidence_ref
+    if operation.approver_id is not None:
+        shape["approver_id"] = operation.approver_id
     if operation.before is not None:
         shape["before"] = msgspec.Raw(operation.before.encode())
     shape["after"] = msgspec.Raw(operation.after.encode())

@@ -3,7 +3,7 @@
 from django.urls import path
 
 import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
-from tasks_app.api import document, events, recovery, tasks, work
+from tasks_app.api import document, events, proposals, recovery, tasks, work
 
 urlpatterns = [
     path("tasks", tasks.TaskList.as_view()),
@@ -12,6 +12,12 @@ urlpatterns = [
     path("tasks/<hexid:task_id>/attempts", tasks.TaskAttempts.as_view()),
     path("tasks/<hexid:task_id>:cancel", tasks.TaskCancel.as_view()),
     path("tasks/<hexid:task_id>:review", recovery.TaskReview.as_view()),
+    path("tasks/<hexid:task_id>:propose-review", proposals.TaskProposeReview.as_view()),
+    path("tasks/<hexid:task_id>:approve-review", proposals.TaskApproveReview.as_view()),
+    path(
+        "tasks/<hexid:task_id>:withdraw-review", proposals.TaskWithdrawReview.as_view()
+    ),
+    path("tasks/<hexid:task_id>/proposals", proposals.TaskProposals.as_view()),
     path("tasks/<hexid:task_id>:retry", recovery.TaskRetry.as_view()),
     path("tasks/<hexid:task_id>/operations", recovery.TaskOperations.as_view()),
     path(

@@ -24,11 +24,13 @@ SELECT EXISTS (SELECT FROM tasks_attempt a
        EXISTS (SELECT FROM tasks_permit p WHERE p.task_id = %(task)s),
        (SELECT s.id FROM tasks_task s
         WHERE s.namespace_id = %(namespace)s AND s.retry_of = %(task)s),
+       q.reviewer_may_be_submitter, q.second_approver, q.approval_seconds,
        r.content_digest, r.task_id, r.audit_id, r.state, r.revision,
        r.attempt_count, r.updated_at
-FROM (VALUES (1)) AS one LEFT JOIN tasks_receipt r
+FROM tasks_queue q LEFT JOIN tasks_receipt r
   ON r.namespace_id = %(namespace)s AND r.operation = %(operation)s
  AND r.subject_id = %(task)s AND r.key_digest = %(key_digest)s
+WHERE q.id = %(queue)s
 """
 
 LATEST_AUDIT = """

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from tasks_app.models.review import (
     proposals_from,
     proposals_of_task,
 )
+from tasks_app.models.slo import RecoverySLO, measure
 from tasks_app.models.statements.propose import OPEN_PROPOSALS
 from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
@@ -228,6 +229,15 @@ def open_proposals(
             },
         )
     )
+
+
+def recovery_slo(reach: Reach, *, window: timedelta) -> RecoverySLO:
+    """How recovery stands now; `window` is what the time to settle looks back over.
+
+    Its cost grows with what needs review and with what was settled in the window (at
+    most the newest 10 000 of it), never with the number of tasks.
+    """
+    return measure(reach, window=window)
 
 
 def _reached(reach: Reach) -> QuerySet[Task]:

@@ -26,7 +26,13 @@ class ResultEvent(models.Model):
             models.Index(
                 fields=["namespace_id", "transaction_id", "id"],
                 name="outbox_event_feed",
-            )
+            ),
+            # How much comes to need review.
+            models.Index(
+                fields=["queue_id", "created_at"],
+                name="outbox_event_needs_review",
+                condition=models.Q(kind="task.needs_review"),
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -306,6 +306,60 @@ class EventFeed(Answer, frozen=True, kw_only=True):
     next_cursor: str
 
 
+class OldestInReview(msgspec.Struct, frozen=True, kw_only=True):
+    """The task that has waited longest for a person."""
+
+    task_id: str
+    queue_id: str
+    since: dt.datetime
+    age_ms: int
+
+
+class NeedsReview(msgspec.Struct, frozen=True, kw_only=True):
+    """How many tasks wait for a person."""
+
+    tasks: int
+    oldest: OldestInReview | None = None
+
+
+class HeldQuota(msgspec.Struct, frozen=True, kw_only=True):
+    """The quota of a queue that tasks in NEEDS_REVIEW hold, one unit each."""
+
+    queue_id: str
+    name: str
+    quota_held: int
+    max_outstanding: int
+    oldest_since: dt.datetime
+
+
+class Flow(msgspec.Struct, frozen=True, kw_only=True):
+    """How many in the last hour and in the last day."""
+
+    last_hour: int
+    last_day: int
+
+
+class TimeToSettle(msgspec.Struct, frozen=True, kw_only=True):
+    """From needing review to the decision; no percentiles without a decision."""
+
+    tasks: int
+    p50_ms: int | None = None
+    p95_ms: int | None = None
+
+
+class RecoverySLO(Answer, frozen=True, kw_only=True):
+    """How recovery stands in the token's queues."""
+
+    measured_at: dt.datetime
+    window_hours: int
+    needs_review: NeedsReview
+    queues: tuple[HeldQuota, ...]
+    serial_jobs_blocked: int
+    inflow: Flow
+    settled: Flow
+    time_to_settle: TimeToSettle
+
+
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """One recorded act on a task."""
 

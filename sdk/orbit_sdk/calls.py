@@ -23,6 +23,7 @@ from orbit_sdk.answers import (
     Page,
     ProposalReceipt,
     Proposals,
+    RecoverySLO,
     ReportOutcomes,
     RetryReceipt,
     ReviewReceipt,
@@ -226,6 +227,16 @@ def get_operation(task_id: str, audit_id: str) -> Call[OperationDetail]:
         method="GET",
         path=f"/v1/tasks/{_id(task_id)}/operations/{_id(audit_id)}",
         answer=OperationDetail,
+    )
+
+
+def get_recovery_slo(*, window_hours: int = 24) -> Call[RecoverySLO]:
+    """How recovery stands in the token's queues; needs tasks:audit:read."""
+    return Call(
+        method="GET",
+        path="/v1/recovery/slo",
+        answer=RecoverySLO,
+        query={"window_hours": str(window_hours)},
     )
 
 

@@ -221,6 +221,23 @@ OPERATIONS["TaskOperation", "GET"] = Operation(
     answer=schemas.Operation,
     answer_example=examples.OPERATION,
 )
+OPERATIONS["RecoveryStanding", "GET"] = Operation(
+    id="get_recovery_slo",
+    summary="How recovery stands: what waits for people, and how fast they settle it",
+    permission="tasks:audit:read",
+    tag="recovery",
+    notes="Of the token's queues. `inflow` is what came to need review, `settled` what "
+    "people decided; the time to settle looks back over the window.",
+    answers=OK,
+    answer=schemas.RecoverySLO,
+    query=(
+        _query(
+            "window_hours",
+            {"type": "integer", "minimum": 1, "maximum": 744, "default": 24},
+            "What the time to settle looks back over.",
+        ),
+    ),
+)
 OPERATIONS["QueueClaim", "POST"] = Operation(
     id="claim_tasks",
     summary="Lease due tasks to a worker",

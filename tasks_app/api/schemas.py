@@ -384,6 +384,63 @@ class OperationPage(Struct, kw_only=True):
     next_cursor: Cursor | UnsetType = UNSET
 
 
+class OldestInReview(Struct, kw_only=True):
+    """The task that has waited longest for a person."""
+
+    task_id: Id
+    queue_id: Id
+    since: datetime
+    age_ms: int
+
+
+class NeedsReview(Struct, kw_only=True):
+    """How many tasks wait for a person; `oldest` is there when one does."""
+
+    tasks: int
+    oldest: OldestInReview | UnsetType = UNSET
+
+
+class HeldQuota(Struct, kw_only=True):
+    """The quota of a queue that tasks in NEEDS_REVIEW hold, one unit each."""
+
+    queue_id: Id
+    name: str
+    quota_held: int
+    max_outstanding: int
+    oldest_since: datetime
+
+
+class Flow(Struct, kw_only=True):
+    """How many in the last hour and in the last day."""
+
+    last_hour: int
+    last_day: int
+
+
+class TimeToSettle(Struct, kw_only=True):
+    """From needing review to the decision, of the newest 10 000 in the window.
+
+    The percentiles are there when there was a decision.
+    """
+
+    tasks: int
+    p50_ms: int | UnsetType = UNSET
+    p95_ms: int | UnsetType = UNSET
+
+
+class RecoverySLO(Struct, kw_only=True):
+    """How recovery stands in the token's queues."""
+
+    measured_at: datetime
+    window_hours: int
+    needs_review: NeedsReview
+    queues: list[HeldQuota]
+    serial_jobs_blocked: int
+    inflow: Flow
+    settled: Flow
+    time_to_settle: TimeToSettle
+
+
 class Event(Struct, kw_only=True):
     """One result event; the body is frozen, the same at every delivery."""
 

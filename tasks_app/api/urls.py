@@ -3,7 +3,7 @@
 from django.urls import path
 
 import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
-from tasks_app.api import document, events, proposals, recovery, tasks, work
+from tasks_app.api import document, events, proposals, recovery, slo, tasks, work
 
 urlpatterns = [
     path("tasks", tasks.TaskList.as_view()),
@@ -24,6 +24,7 @@ urlpatterns = [
         "tasks/<hexid:task_id>/operations/<hexid:audit_id>",
         recovery.TaskOperation.as_view(),
     ),
+    path("recovery/slo", slo.RecoveryStanding.as_view()),
     path("queues/<hexid:queue_id>:claim", work.QueueClaim.as_view()),
     path("attempts:report", work.ReportBatch.as_view()),
     path("attempts/<hexid:attempt_id>:heartbeat", work.AttemptHeartbeat.as_view()),

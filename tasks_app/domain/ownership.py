@@ -36,6 +36,12 @@ class OwnerPolicy(Protocol):
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """These tasks became final; runs in that transaction, once for each task."""
 
+    def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
+        """What cannot go on while the tasks of these owners wait for review; read only.
+
+        Answers ids of the owner's own choice, such as those of its serial jobs.
+        """
+
 
 class Standalone:
     """A task without an owner answers for itself."""
@@ -55,6 +61,11 @@ class Standalone:
 
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """Nobody waits for it."""
+
+    def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
+        """Nothing."""
+        del owner_ids
+        return set()
 
 
 class Unregistered(Standalone):

@@ -129,6 +129,18 @@ class Task(models.Model):
                 name="tasks_task_needs_review",
                 condition=models.Q(state="NEEDS_REVIEW"),
             ),
+            # Owners whose work stands still because of it.
+            models.Index(
+                fields=["queue", "owner_kind", "owner_id"],
+                name="tasks_task_owned_in_review",
+                condition=models.Q(state="NEEDS_REVIEW", owner_id__isnull=False),
+            ),
+            # What people settled: no worker's report leaves an unknown outcome final.
+            models.Index(
+                fields=["queue", "completed_at"],
+                name="tasks_task_settled",
+                condition=models.Q(last_outcome="UNKNOWN", completed_at__isnull=False),
+            ),
             # Lists, newest first; filters read along it.
             models.Index(
                 fields=["namespace", "created_at", "id"], name="tasks_task_created"

@@ -161,6 +161,11 @@ OPERATIONS = {
             f"tasks/{scene.doomed.task_id.hex}/proposals"
         ),
     ),
+    "get_recovery_slo": Operation(
+        scope="tasks:audit:read",
+        on_one_thing=False,
+        call=lambda caller, _scene: caller.get("recovery/slo"),
+    ),
     "list_operations": Operation(
         scope="tasks:audit:read",
         call=lambda caller, scene: caller.get(

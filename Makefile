@@ -6,7 +6,7 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 STAMP := $(VENV)/.complete
 ARGS  ?=
-JOBS  ?= 2
+JOBS  ?= 3
 
 .PHONY: setup run test static suite chromium lock fmt bench clean story openapi
 

@@ -22,7 +22,10 @@ class OpenApiConfig(AppConfig):
             fire_due_jobs,
             release_turns,
         )
-        from openapi_app.workers import resend_lost  # noqa: PLC0415
+        from openapi_app.workers import (  # noqa: PLC0415
+            resend_lost,
+            resend_lost_probes,
+        )
         from orbit.http.problems import answer_problems  # noqa: PLC0415
         from tasks_app.public import (  # noqa: PLC0415
             OwnerKind,
@@ -36,6 +39,7 @@ class OpenApiConfig(AppConfig):
         register_maintenance_pass("jobs_fired", fire_due_jobs)
         register_maintenance_pass("turns_released", release_turns)
         register_maintenance_pass("executions_resent", resend_lost)
+        register_maintenance_pass("probes_resent", resend_lost_probes)
         answer_problems(prefix="/openapi", shape=problem_body)
         register_range_catalogue(CATALOGUE)
         checks.register(check_eviction_policy, checks.Tags.compatibility)

@@ -9,11 +9,12 @@ from django.db import transaction
 from openapi_app.actions.advance_jobs import advance_jobs
 from openapi_app.actions.fire_job import fire_job
 from openapi_app.actions.release_turn import release_turn
-from openapi_app.gateways.celery import send_execution
-from openapi_app.models.turns import keep_jobs_of
+from openapi_app.domain.handlers import has_probe
+from openapi_app.gateways.celery import send_execution, send_probe
+from openapi_app.models.turns import keep_jobs_of, waiting_behind
 from openapi_app.queries import due_jobs, owns_task, serial_jobs_held_by, stuck_jobs
 from orbit.errors import Refusal
-from tasks_app.public import Settled
+from tasks_app.public import Settled, WaitingTurn
 
 log = structlog.get_logger("openapi_app.schedule")
 
@@ -32,9 +33,26 @@ class ExecutionOwner:
         del task_id, owner_id
         return "Run the job again: it creates a new execution."
 
+    def refuse_probe(self, *, handler: str) -> str | None:
+        """Refused for a handler that declares none."""
+        if has_probe(handler):
+            return None
+        return (
+            f"The handler {handler!r} declares no probe. Look for the effect where it"
+            " would be, and review the task."
+        )
+
+    def announce_probe(self, *, probe_id: UUID) -> None:
+        """Sent after the commit, like an execution."""
+        transaction.on_commit(lambda: send_probe(probe_id), robust=True)
+
     def before_settling(self, owner_ids: Sequence[UUID]) -> None:
         """Jobs are locked before quota, as when an execution is started."""
         keep_jobs_of(owner_ids)
+
+    def waiting_behind(self, *, owner_id: UUID, limit: int) -> Sequence[WaitingTurn]:
+        """The later executions of a serial job that wait for this one."""
+        return waiting_behind(owner_id, limit=limit)
 
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """Serial jobs go on; the executions let through are sent after the commit."""

@@ -1,12 +1,11 @@
 """Connections whose server went away while nobody used them."""
 
 import select
-from typing import Any
 
 from django.db import connections
 
 
-def close_dead_connections(**_signal: Any) -> None:
+def close_dead_connections(**_signal: object) -> None:
     """Close this thread's connections that the server has ended, before they are used.
 
     A restarted database would otherwise cost each idle thread one failed request. One

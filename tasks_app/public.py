@@ -18,7 +18,7 @@ from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity, identify
 from tasks_app.domain.lifecycle import Failure, OwnerKind, RecoverySafety, State
 from tasks_app.domain.maintenance import register_maintenance_pass
-from tasks_app.domain.ownership import OwnerPolicy, Settled, register
+from tasks_app.domain.ownership import OwnerPolicy, Settled, WaitingTurn, register
 from tasks_app.domain.reports import Report, ReportKind
 from tasks_app.domain.retry_policy import RetryPolicy
 from tasks_app.models.statements.quota import patiently
@@ -30,6 +30,7 @@ from tasks_app.queries import (
     standings_of,
     unclaimed_executions,
 )
+from tasks_app.queries.probes import namespace_of, unclaimed_probes
 
 register_owner_policy = register
 
@@ -60,10 +61,12 @@ __all__ = [
     "Submission",
     "SubmitTask",
     "TaskStanding",
+    "WaitingTurn",
     "WorkerIn",
     "claim_tasks",
     "has_queue",
     "identify",
+    "namespace_of",
     "open_gate",
     "open_task",
     "patiently",
@@ -75,4 +78,5 @@ __all__ = [
     "standings_of",
     "submit_tasks",
     "unclaimed_executions",
+    "unclaimed_probes",
 ]

@@ -128,13 +128,3 @@ def live_stack():
         yield stack.start()
     finally:
         stack.remove()
-
-
-@pytest.fixture
-def own_stack():
-    """A whole stack for this test alone, which may kill any of its processes."""
-    stack = LiveStack()
-    try:
-        yield stack.start()
-    finally:
-        stack.remove()

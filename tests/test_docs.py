@@ -112,6 +112,9 @@ def _slug(heading):
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
+DJANGO_S_OWN = {"migrate", "createsuperuser", "check", "makemessages"}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_is_named_exists(page):
     text = page.read_text()
@@ -124,7 +127,12 @@ def test_every_command_that_is_named_exists(page):
         for file in (ROOT / app).glob("management/commands/*.py")
     }
     for command in re.findall(r"manage\.py ([a-z_]+)", text):
-        assert command in known | {"migrate", "createsuperuser", "check"}, command
+        assert command in known | {
+            "migrate",
+            "createsuperuser",
+            "check",
+            "makemessages",
+        }, command
 
 
 def test_every_decision_is_listed_on_both_pages():

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from openapi_app.models.turns import open_turns, settle
+from openapi_app.models.turns import settle
 
 
 def advance_jobs(*, settled: Collection[UUID]) -> list[UUID]:
@@ -12,4 +12,4 @@ def advance_jobs(*, settled: Collection[UUID]) -> list[UUID]:
     Their jobs are kept and their turns taken already (`keep_jobs_of`). Exactly once
     for each: a gate that is open opens no more. Send them after the commit.
     """
-    return open_turns(settle(settled))
+    return settle(settled)

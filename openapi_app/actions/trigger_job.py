@@ -8,7 +8,8 @@ from openapi_app.actions.start_execution import start_execution
 from openapi_app.domain.errors import JobNotFound
 from openapi_app.domain.idempotency import TriggerIdentity
 from openapi_app.domain.refusals import JobCannotRun, KeyInProgress, KeyReused
-from openapi_app.domain.words import Source
+from openapi_app.domain.summaries import ExecutionSummary
+from openapi_app.domain.words import ExecutionState, Source
 from openapi_app.models import Job, JobExecution
 from openapi_app.models.key_claims import Claim, KeyTaken, claim_key, find_claim
 from orbit.errors import Forbidden, NotFound
@@ -29,12 +30,14 @@ class TriggerJob:
 class Triggered:
     """The execution that the key stands for.
 
-    `is_ready` says that it is new and its task may be run at once.
+    `is_ready` says that it is new and its task may be run at once; `accepted` is a new
+    one as it was accepted, None for a replay.
     """
 
     execution_id: UUID
     is_replay: bool
     is_ready: bool
+    accepted: ExecutionSummary | None = None
 
 
 def trigger_job(trigger: TriggerJob) -> Triggered:
@@ -83,6 +86,7 @@ def _start(trigger: TriggerJob, claim: Claim, *, is_patient: bool) -> Triggered:
         execution_id=execution.id,
         is_replay=False,
         is_ready=execution.task_id is not None and not execution.is_waiting_turn,
+        accepted=_accepted(execution, job),
     )
 
 
@@ -104,3 +108,20 @@ def _open(
     except (Forbidden, NotFound) as refusal:
         # The engine's words are about its queue, which is not the caller's business.
         raise JobCannotRun from refusal
+
+
+def _accepted(execution: JobExecution, job: Job) -> ExecutionSummary:
+    is_skipped = execution.task_id is None
+    return ExecutionSummary(
+        id=execution.id,
+        job_id=job.id,
+        job_name=job.name,
+        group=job.kept_group_name,
+        source=Source.OPEN_API,
+        state=ExecutionState.SKIPPED if is_skipped else ExecutionState.ACCEPTED,
+        accepted_at=execution.accepted_at,
+        started_at=None,
+        finished_at=execution.accepted_at if is_skipped else None,
+        duration_ms=None,
+        attempts=0,
+    )

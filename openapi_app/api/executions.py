@@ -101,7 +101,9 @@ class JobExecutions(OpenAPIView):
         structlog.contextvars.bind_contextvars(
             execution_id=triggered.execution_id.hex, replayed=triggered.is_replay
         )
-        execution = queries.execution_within(self.range, triggered.execution_id)
+        execution = triggered.accepted or queries.execution_within(
+            self.range, triggered.execution_id
+        )
         return answer(
             self.request,
             execution_shape(execution),
@@ -131,9 +133,9 @@ class ExecutionDetail(OpenAPIView):
 
     def awaited(self, execution: ExecutionSummary, *, seconds: int) -> ExecutionSummary:
         """The execution when it is settled or the time is up."""
-        task_id = task_of(execution.id)
-        if task_id is not None:
-            watch.wait(task_id, seconds=seconds)
+        found = task_of(execution.id)
+        if found is not None and found.task_id is not None:
+            watch.wait(found.task_id, seconds=seconds)
         return queries.execution_within(self.range, execution.id)
 
 

@@ -16,6 +16,8 @@ import msgspec
 
 from orbit.exact_json import decode
 
+PROBE_SUFFIX = ".probe"  # the engine's own word
+
 RecoverySafety = Literal["RECONCILE_ONLY", "REPLAY_SAFE"]
 
 
@@ -85,7 +87,40 @@ class Handler:
         return decode(parameters.encode(), self.parameters)
 
 
+class SuspectAttempt(msgspec.Struct, frozen=True):
+    """An attempt of a task that is looked at, and how it ended."""
+
+    id: str
+    outcome: str
+
+
+class Suspect(msgspec.Struct, frozen=True, kw_only=True):
+    """An execution of which nobody knows whether it took effect.
+
+    `owner_id` is the execution's id, `payload` its exact parameters.
+    """
+
+    task_id: str
+    owner_id: str
+    handler: str
+    handler_version: str
+    attempts: tuple[SuspectAttempt, ...]
+    payload: msgspec.Raw
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a probe found: a proposal for the person who decides."""
+
+    effect: Literal["APPLIED", "NOT_APPLIED", "UNKNOWN"]
+    evidence_ref: str | None = None
+    details: object = None
+
+
+Look = Callable[[Suspect, Any], Finding]
+L = TypeVar("L", bound=Look)
+
 _handlers: dict[str, Handler] = {}
+_probes: dict[str, Handler] = {}
 
 
 def job_handler(
@@ -115,6 +150,40 @@ def job_handler(
         return run
 
     return register
+
+
+def job_probe(name: str) -> Callable[[L], L]:
+    """Register the decorated function to look whether a handler's effect happened.
+
+    It is called as `function(suspect, parameters)`, for executions of the handler
+    `name`, registered before, that await a review. It only reads.
+    """
+    handler = _handlers[name]
+
+    def register(look: L) -> L:
+        def run(_context: Context, suspect: Suspect) -> Finding:
+            return look(suspect, handler.read(bytes(suspect.payload).decode()))
+
+        _probes[name + PROBE_SUFFIX] = Handler(
+            name=name + PROBE_SUFFIX,
+            version=handler.version,
+            parameters=Suspect,
+            recovery_safety="REPLAY_SAFE",
+            run=run,
+        )
+        return look
+
+    return register
+
+
+def has_probe(name: str) -> bool:
+    """Whether a probe of that handler is registered in this process."""
+    return name + PROBE_SUFFIX in _probes
+
+
+def find_runnable(name: str) -> Handler | None:
+    """The handler or probe that a task of that handler name is for, or None."""
+    return _handlers.get(name) or _probes.get(name)
 
 
 def find_handler(name: str) -> Handler | None:

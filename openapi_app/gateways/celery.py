@@ -11,6 +11,7 @@ from kombu.exceptions import OperationalError
 from orbit.celery import app
 
 RUN_EXECUTION = "openapi_app.run_execution"
+RUN_PROBE = "openapi_app.run_probe"
 WAIT_SECONDS = 0.4  # for one answer of the broker; a message needs two
 
 log = structlog.get_logger("openapi_app.celery")
@@ -45,11 +46,20 @@ def send_execution(execution_id: UUID) -> bool:
 
     To be called after the commit. A message that is lost is sent again by maintenance.
     """
+    return _send(RUN_EXECUTION, execution_id)
+
+
+def send_probe(probe_id: UUID) -> bool:
+    """The same for the task of a probe."""
+    return _send(RUN_PROBE, probe_id)
+
+
+def _send(task: str, subject_id: UUID) -> bool:
     try:
         app.send_task(
-            RUN_EXECUTION,
-            args=(execution_id.hex,),
-            task_id=execution_id.hex,
+            task,
+            args=(subject_id.hex,),
+            task_id=subject_id.hex,
             producer=_line.producer(),
             retry=False,
             ignore_result=True,
@@ -58,7 +68,7 @@ def send_execution(execution_id: UUID) -> bool:
         _line.hang_up()
         log.warning(
             "execution_not_sent",
-            execution_id=execution_id.hex,
+            execution_id=subject_id.hex,
             error=type(error.__cause__ or error).__name__,
         )
         return False

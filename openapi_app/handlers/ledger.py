@@ -7,12 +7,22 @@ transfer, which a person can see in the file, and an execution that needs review
 import os
 from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from django.conf import settings
 
-from openapi_app.domain.handlers import Context, RetryableError, job_handler
+from openapi_app.domain.handlers import (
+    Context,
+    Finding,
+    RetryableError,
+    Suspect,
+    job_handler,
+    job_probe,
+)
 from orbit.exact_json import encode
+
+LINES = 2  # of a whole transfer
 
 
 class Transfer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -44,6 +54,38 @@ def transfer(context: Context, asked: Transfer) -> object:
         "amount": asked.amount,
         "entries": 2,
     }
+
+
+@job_probe("ledger.transfer")
+def look(suspect: Suspect, _asked: Transfer) -> Finding:
+    """What the ledger says about this execution's two lines."""
+    if not settings.LEDGER:
+        raise RetryableError("This worker has no ledger: set ORBIT_LEDGER.")
+    entries = [
+        entry
+        for entry in _entries()
+        if msgspec.json.decode(entry, type=_Line).execution_id == suspect.owner_id
+    ]
+    effects: dict[int, Literal["APPLIED", "NOT_APPLIED"]] = {
+        0: "NOT_APPLIED",
+        LINES: "APPLIED",
+    }
+    return Finding(
+        effect=effects.get(len(entries), "UNKNOWN"),
+        evidence_ref=f"ledger: execution {suspect.owner_id}, {len(entries)} of 2 lines",
+        details={"lines": [msgspec.Raw(entry) for entry in entries]},
+    )
+
+
+class _Line(msgspec.Struct):
+    execution_id: str
+
+
+def _entries() -> list[bytes]:
+    ledger = Path(settings.LEDGER)
+    # Lines of other writers name no execution.
+    lines = ledger.read_bytes().splitlines() if ledger.exists() else []
+    return [line for line in lines if b'"execution_id"' in line]
 
 
 def _check(amount: msgspec.Raw) -> None:

@@ -32,6 +32,13 @@ class JobGroup(models.Model):
         return self.name
 
 
+KEEP = """
+SELECT j.*, g.name AS kept_group_name
+FROM openapi_job j JOIN openapi_job_group g ON g.id = j.group_id
+WHERE j.id = %s AND j.deleted_at IS NULL FOR SHARE OF j
+"""
+
+
 class JobQuerySet(models.QuerySet["Job"]):
     """The reads of jobs; a deleted job is left out of all of them."""
 
@@ -46,13 +53,10 @@ class JobQuerySet(models.QuerySet["Job"]):
     def keep(self, job_id: UUID) -> "Job | None":
         """The live job, kept as it is while executions are started.
 
-        Several may keep it at once; who changes it waits for them.
+        Several may keep it at once; who changes it waits for them. The job comes with
+        `kept_group_name`.
         """
-        kept = self.raw(
-            "SELECT * FROM openapi_job WHERE id = %s AND deleted_at IS NULL FOR SHARE",
-            [job_id],
-        )
-        return next(iter(kept), None)
+        return next(iter(self.raw(KEEP, [job_id])), None)
 
 
 class Job(models.Model):
@@ -60,6 +64,9 @@ class Job(models.Model):
 
     `parameters` is exact JSON text. Times in milliseconds.
     """
+
+    # Only on a job that JobQuerySet.keep() answered.
+    kept_group_name: str
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     namespace_id = models.UUIDField()

@@ -1,13 +1,13 @@
 """Single facts that a call is decided on, each one cheap statement."""
 
 from collections.abc import Collection
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import Q, QuerySet
 
 from openapi_app.domain.summaries import JobRange
-from openapi_app.models.execution import JobExecution
 from openapi_app.models.job import Job, JobGroup
 
 # A job of somebody else and no job at all are the same answer of the same statement.
@@ -17,6 +17,17 @@ SELECT EXISTS (
     WHERE j.id = %(job)s AND j.deleted_at IS NULL AND j.namespace_id = %(namespace)s
       AND (j.id = ANY(%(jobs)s) OR g.name = ANY(%(groups)s)))
 """
+
+TASK_OF = (
+    "SELECT e.task_id, e.namespace_id FROM openapi_job_execution e WHERE e.id = %s"
+)
+
+
+class ExecutionTask(NamedTuple):
+    """The task that an execution runs as, None for one that was skipped."""
+
+    task_id: UUID | None
+    namespace_id: UUID
 
 
 def is_within(within: JobRange, job_id: UUID) -> bool:
@@ -33,10 +44,12 @@ def is_within(within: JobRange, job_id: UUID) -> bool:
     return bool(found)
 
 
-def task_of(execution_id: UUID) -> UUID | None:
-    """The task that carries the execution's state; None for a skipped one."""
-    tasks = JobExecution.objects.filter(id=execution_id)
-    return tasks.values_list("task_id", flat=True).first()
+def task_of(execution_id: UUID) -> ExecutionTask | None:
+    """The task of this execution; None when there is no such execution."""
+    with connection.cursor() as cursor:
+        cursor.execute(TASK_OF, [execution_id])
+        found = cursor.fetchone()
+    return None if found is None else ExecutionTask._make(found)
 
 
 def members_of(within: JobRange) -> list[tuple[UUID, str, str]]:

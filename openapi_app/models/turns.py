@@ -15,7 +15,7 @@ from openapi_app.domain.words import ConcurrencyPolicy
 from openapi_app.models.execution import JobExecution
 from orbit import clock
 from orbit.transactions import require_transaction
-from tasks_app.public import open_gate
+from tasks_app.public import WaitingTurn, open_gate
 
 KEEP_JOBS_OF = """
 SELECT j.id, j.concurrency_policy FROM openapi_job j
@@ -26,17 +26,27 @@ ORDER BY j.id FOR SHARE OF j
 # The number keeps these keys apart from other advisory locks.
 TAKE_TURN = "SELECT pg_advisory_xact_lock(hashtextextended(%s::text, 730))"
 
-SETTLE = """
-UPDATE openapi_job_execution SET is_settled = true, is_waiting_turn = false
-WHERE id = ANY(%s) RETURNING job_id
-"""
-
 # The oldest execution of each job that is not settled has its turn.
 NEXT = """
 SELECT n.id, n.task_id
-FROM unnest(%s::uuid[]) AS j(id) CROSS JOIN LATERAL (
+FROM unnest(%(jobs)s::uuid[]) AS j(id) CROSS JOIN LATERAL (
     SELECT e.id, e.task_id, e.is_waiting_turn FROM openapi_job_execution e
     WHERE e.job_id = j.id AND NOT e.is_settled
+    ORDER BY e.accepted_at, e.id LIMIT 1) n
+WHERE n.is_waiting_turn
+ORDER BY n.task_id
+"""
+
+# The second half sees the rows as they were before the first.
+SETTLE_AND_NEXT = """
+WITH settled AS (
+    UPDATE openapi_job_execution SET is_settled = true, is_waiting_turn = false
+    WHERE id = ANY(%(settled)s) RETURNING job_id
+)
+SELECT n.id, n.task_id
+FROM (SELECT DISTINCT s.job_id AS id FROM settled s) AS j CROSS JOIN LATERAL (
+    SELECT e.id, e.task_id, e.is_waiting_turn FROM openapi_job_execution e
+    WHERE e.job_id = j.id AND NOT e.is_settled AND e.id <> ALL(%(settled)s)
     ORDER BY e.accepted_at, e.id LIMIT 1) n
 WHERE n.is_waiting_turn
 ORDER BY n.task_id
@@ -50,6 +60,21 @@ WHERE NOT e.is_settled AND e.is_waiting_turn AND NOT EXISTS (
     WHERE b.job_id = e.job_id AND NOT b.is_settled
       AND (b.accepted_at, b.id) < (e.accepted_at, e.id))
 LIMIT %s
+"""
+
+
+# What waits behind one execution, and whether it is next when that one is left out.
+BEHIND = """
+SELECT j.id, j.name, n.id, n.task_id, n.place = 1 AND NOT o.is_settled
+FROM openapi_job_execution o JOIN openapi_job j ON j.id = o.job_id
+CROSS JOIN LATERAL (
+    SELECT e.id, e.task_id, e.is_waiting_turn,
+           row_number() OVER (ORDER BY e.accepted_at, e.id) AS place
+    FROM openapi_job_execution e
+    WHERE e.job_id = o.job_id AND NOT e.is_settled AND e.id <> o.id
+    ORDER BY e.accepted_at, e.id LIMIT %s) n
+WHERE o.id = %s AND n.is_waiting_turn
+ORDER BY n.place
 """
 
 
@@ -84,11 +109,11 @@ def is_busy(job_id: UUID) -> bool:
 
 
 def settle(execution_ids: Collection[UUID]) -> list[UUID]:
-    """Note that these executions are done with; answers the jobs they belong to."""
-    require_transaction()
-    with connection.cursor() as cursor:
-        cursor.execute(SETTLE, [list(execution_ids)])
-        return sorted({job_id for (job_id,) in cursor.fetchall()})
+    """Note that these executions are done with, and open the next turn of their jobs.
+
+    Answers the executions let through, as open_turns() does.
+    """
+    return _open(SETTLE_AND_NEXT, settled=list(execution_ids))
 
 
 def stuck_jobs(*, limit: int) -> list[UUID]:
@@ -98,15 +123,35 @@ def stuck_jobs(*, limit: int) -> list[UUID]:
         return [job_id for (job_id,) in cursor.fetchall()]
 
 
+def waiting_behind(execution_id: UUID, *, limit: int) -> list[WaitingTurn]:
+    """The executions that wait for this one to be settled, in the order of turns."""
+    with connection.cursor() as cursor:
+        cursor.execute(BEHIND, [limit, execution_id])
+        return [
+            WaitingTurn(
+                job_id=job_id,
+                job_name=name,
+                owner_id=waiting_id,
+                task_id=task_id,
+                goes_on=goes_on,
+            )
+            for job_id, name, waiting_id, task_id, goes_on in cursor.fetchall()
+        ]
+
+
 def open_turns(job_ids: Sequence[UUID]) -> list[UUID]:
     """Open the gate of each job's next execution; answers the executions let through.
 
     A task that somebody holds right now stays gated: its holder ends it, or a later
     pass opens it.
     """
+    return _open(NEXT, jobs=list(job_ids))
+
+
+def _open(statement: str, **parameters: list[UUID]) -> list[UUID]:
     require_transaction()
     with connection.cursor() as cursor:
-        cursor.execute(NEXT, [list(job_ids)])
+        cursor.execute(statement, parameters)
         turns = [Turn._make(row) for row in cursor.fetchall()]
     if not turns:
         return []

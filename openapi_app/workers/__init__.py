@@ -10,15 +10,30 @@ from openapi_app.actions.resend_executions import (
     find_unsent_executions,
     resend_executions,
 )
-from openapi_app.gateways.celery import RUN_EXECUTION, send_execution
+from openapi_app.gateways.celery import (
+    RUN_EXECUTION,
+    RUN_PROBE,
+    send_execution,
+    send_probe,
+)
 from openapi_app.models.beat import FIRE_JOB
 from openapi_app.workers import shutdown
-from openapi_app.workers.execution import execute
+from openapi_app.workers.execution import execute, probe
 from orbit.celery import app
 from orbit.errors import Refusal
 from orbit.ids import parse_id
+from tasks_app.public import OwnerKind, unclaimed_probes
 
-__all__ = ["fire_scheduled_job", "resend_lost", "run_execution", "shutdown"]
+__all__ = [
+    "fire_scheduled_job",
+    "resend_lost",
+    "resend_lost_probes",
+    "run_execution",
+    "run_probe",
+    "shutdown",
+]
+
+PROBE_OVERDUE_MS = 15_000
 
 log = structlog.get_logger("openapi_app.schedule")
 
@@ -32,6 +47,14 @@ def run_execution(execution_id: str) -> None:
     found = parse_id(execution_id)
     if found is not None:
         execute(found)
+
+
+@app.task(name=RUN_PROBE)
+def run_probe(probe_id: str) -> None:
+    """Look whether an execution took effect, if that is still asked."""
+    found = parse_id(probe_id)
+    if found is not None:
+        probe(found)
 
 
 @app.task(name=FIRE_JOB)
@@ -66,3 +89,11 @@ def resend_lost(*, limit: int) -> int:
     if sent:
         resend_executions(sent)
     return len(sent)
+
+
+def resend_lost_probes(*, limit: int) -> int:
+    """Send again up to `limit` probes that nobody took: a maintenance pass."""
+    overdue = unclaimed_probes(
+        owner=OwnerKind.SCHEDULE, overdue_ms=PROBE_OVERDUE_MS, limit=limit
+    )
+    return sum(map(send_probe, overdue))

@@ -11,9 +11,9 @@ from django.db import InterfaceError, OperationalError, connection
 
 from openapi_app.domain.handlers import Context
 from openapi_app.gateways.celery import send_execution
-from openapi_app.models import JobExecution
+from openapi_app.models.reach import task_of
 from openapi_app.workers.interruption import Interruption
-from openapi_app.workers.lease import LeaseKeeper
+from openapi_app.workers.lease import LeaseKeeper, kept
 from openapi_app.workers.verdict import Verdict, conclude, too_large
 from orbit.errors import Invalid, Refusal
 from tasks_app.public import (
@@ -25,6 +25,7 @@ from tasks_app.public import (
     State,
     WorkerIn,
     claim_tasks,
+    namespace_of,
     report_attempts,
 )
 
@@ -37,38 +38,50 @@ log = structlog.get_logger("openapi_app.execution")
 def execute(execution_id: UUID) -> None:
     """Claim the execution and see it through; nothing when it cannot be claimed."""
     connection.close_if_unusable_or_obsolete()
-    assignment = _claim(execution_id)
-    if assignment is None:
+    found = task_of(execution_id)
+    if found is None or found.task_id is None:
         return
+    is_due_again = _attempt(
+        found.task_id, namespace_id=found.namespace_id, subject_id=execution_id
+    )
+    if is_due_again:
+        send_execution(execution_id)
+
+
+def probe(probe_id: UUID) -> None:
+    """Claim the task of a probe and see it through, likewise."""
+    connection.close_if_unusable_or_obsolete()
+    namespace_id = namespace_of(probe_id)
+    if namespace_id is not None:
+        _attempt(probe_id, namespace_id=namespace_id, subject_id=probe_id)
+
+
+def _attempt(task_id: UUID, *, namespace_id: UUID, subject_id: UUID) -> bool:
+    """Whether the task may be claimed again at once."""
+    assignment = _claim(task_id, namespace_id=namespace_id)
+    if assignment is None:
+        return False
     started_at = time.monotonic()
-    verdict = _run(execution_id, assignment)
+    verdict = _run(subject_id, assignment)
     state = _report(assignment, verdict)
     log.info(
         "execution_attempt_ended",
-        execution_id=execution_id.hex,
+        execution_id=subject_id.hex,
         attempt=assignment.attempt_number,
         kind=verdict.kind,
         state=state,
         duration_ms=round((time.monotonic() - started_at) * 1000),
     )
-    if state == State.WAITING and assignment.task.initial_delay_ms == 0:
-        send_execution(execution_id)
+    return state == State.WAITING and assignment.task.initial_delay_ms == 0
 
 
-def _claim(execution_id: UUID) -> Assignment | None:
-    found = (
-        JobExecution.objects.filter(id=execution_id)
-        .values_list("task_id", "namespace_id")
-        .first()
-    )
-    if found is None or found[0] is None:
-        return None
+def _claim(task_id: UUID, *, namespace_id: UUID) -> Assignment | None:
     assignments = claim_tasks(
         ClaimTasks(worker=_worker(os.getpid())),
         queue_id=None,
-        task_id=found[0],
+        task_id=task_id,
         actor=ENGINE,
-        reach=Reach(namespace_id=found[1], queue_ids=None),
+        reach=Reach(namespace_id=namespace_id, queue_ids=None),
     )
     return assignments[0] if assignments else None
 
@@ -87,11 +100,10 @@ def _run(execution_id: UUID, assignment: Assignment) -> Verdict:
     )
     interruption = Interruption()
     keeper = LeaseKeeper(assignment, context=context, interruption=interruption)
-    keeper.start()
     try:
-        return conclude(assignment, context=context, interruption=interruption)
+        with kept(keeper):
+            return conclude(assignment, context=context, interruption=interruption)
     finally:
-        keeper.release()
         if keeper.has_struck or connection.in_atomic_block:
             # Whatever was being asked of it when the handler was stopped is off.
             connection.close()

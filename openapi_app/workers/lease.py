@@ -4,6 +4,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import structlog
@@ -26,8 +28,8 @@ STUCK_SECONDS = 10.0
 log = structlog.get_logger("openapi_app.execution")
 
 
-class LeaseKeeper(threading.Thread):
-    """Heartbeats on a connection of its own while the handler runs.
+class LeaseKeeper:
+    """Renews the lease of one running handler, and watches the time it may take.
 
     Time is counted here from the claim; the engine's own clock is the database's.
     """
@@ -35,13 +37,11 @@ class LeaseKeeper(threading.Thread):
     def __init__(
         self, assignment: Assignment, *, context: Context, interruption: Interruption
     ) -> None:
-        super().__init__(name="lease", daemon=True)
         task = assignment.task
         self._assignment = assignment
         self._reach = Reach(namespace_id=task.namespace_id, queue_ids=None)
         self._context = context
         self._interruption = interruption
-        self._done = threading.Event()
         now = time.monotonic()
         # What the task says was changed last is the moment of the claim.
         lease = (assignment.lease_expires_at - task.updated_at).total_seconds()
@@ -56,29 +56,18 @@ class LeaseKeeper(threading.Thread):
         self._yield_at: float | None = None
         self._struck_at: float | None = None
 
-    def run(self) -> None:
-        """Look several times a second until the handler has ended."""
-        try:
-            while not self._done.wait(self._pause()):
-                self._look(time.monotonic())
-        finally:
-            connection.close()
-
-    def release(self) -> None:
-        """The handler has ended; return when no heartbeat is under way."""
-        self._done.set()
-        self.join()
-
     @property
     def has_struck(self) -> bool:
         """Whether the handler was stopped in the middle."""
         return self._struck_at is not None
 
-    def _pause(self) -> float:
-        next_at = min(self._beat_at, self._time_up_at)
-        return max(0.0, min(GLANCE_SECONDS, next_at - time.monotonic()))
+    @property
+    def next_at(self) -> float:
+        """When there is something to do at the latest, on the monotonic clock."""
+        return min(self._beat_at, self._time_up_at)
 
-    def _look(self, now: float) -> None:
+    def look(self, now: float) -> None:
+        """Stop the handler if its time is up; renew its lease if that is due."""
         if self._struck_at is not None:
             self._watch_the_end(now)
         elif now >= min(self._time_up_at, self._lost_at) or self._must_yield(now):
@@ -129,3 +118,83 @@ class LeaseKeeper(threading.Thread):
             self._lost_at = now + self._lease_seconds
             if renewal.cancel_requested:
                 self._context.cancel_requested.set()
+
+
+class _Watch:
+    """One thread of this process, which looks after the handler that runs now.
+
+    It uses a connection of its own, and only when a handler outlives a heartbeat.
+    """
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._keeper: LeaseKeeper | None = None
+        self._wakes_at = float("inf")
+        self._thread: threading.Thread | None = None
+
+    def begin(self, keeper: LeaseKeeper) -> None:
+        """Look after this handler until end()."""
+        with self._change:
+            self._keeper = keeper
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="lease", daemon=True
+                )
+                self._thread.start()
+            # A thread that looks up soon enough by itself is left asleep.
+            elif self._wakes_at > min(
+                keeper.next_at, time.monotonic() + GLANCE_SECONDS
+            ):
+                self._change.notify()
+
+    def end(self) -> None:
+        """The handler has ended; returns when no heartbeat is under way."""
+        with self._change:
+            self._keeper = None
+
+    def _run(self) -> None:
+        with self._change:
+            while True:
+                if self._keeper is None:
+                    connection.close()
+                self._sleep()
+                if self._keeper is not None:
+                    self._look(self._keeper)
+
+    def _sleep(self) -> None:
+        now = time.monotonic()
+        if self._keeper is None:
+            self._wakes_at = float("inf")
+            self._change.wait()
+        else:
+            self._wakes_at = min(self._keeper.next_at, now + GLANCE_SECONDS)
+            self._change.wait(max(0.0, self._wakes_at - now))
+
+    def _look(self, keeper: LeaseKeeper) -> None:
+        try:
+            keeper.look(time.monotonic())
+        except Exception:
+            # The next handler must be looked after whatever became of this one.
+            log.exception("lease_not_kept")
+
+
+_watch = _Watch()
+
+
+def _forget() -> None:
+    """In a forked child there is no thread yet, and nobody holds its lock."""
+    global _watch  # noqa: PLW0603 - the parent's lock may be held by another thread
+    _watch = _Watch()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+@contextmanager
+def kept(keeper: LeaseKeeper) -> Iterator[None]:
+    """While this lasts, the lease is renewed and the handler's time is watched."""
+    _watch.begin(keeper)
+    try:
+        yield
+    finally:
+        _watch.end()

@@ -11,7 +11,7 @@ from openapi_app.domain.handlers import (
     OutcomeUnknown,
     RetryableError,
     Stopped,
-    find_handler,
+    find_runnable,
 )
 from openapi_app.workers.interruption import Interruption
 from orbit.errors import Invalid
@@ -55,7 +55,7 @@ def conclude(
     task = assignment.task
     is_replayable = task.recovery_safety == "REPLAY_SAFE"
     has_attempts_left = assignment.attempt_number < task.max_attempts
-    handler = find_handler(task.handler)
+    handler = find_runnable(task.handler)
     if handler is None or handler.version != task.handler_version:
         return _not_started("HANDLER_UNKNOWN", "This worker has no such handler.")
     try:

@@ -33,10 +33,19 @@ class ResultEvent(models.Model):
                 name="outbox_event_needs_review",
                 condition=models.Q(kind="task.needs_review"),
             ),
+            # The few events of a task that the unique revision does not lead to.
+            models.Index(
+                fields=["task_id", "id"],
+                name="outbox_event_contradicted",
+                condition=models.Q(kind="task.contradicted"),
+            ),
         ]
         constraints = [
+            # A contradiction is no move: it comes beside the revision it is about.
             models.UniqueConstraint(
-                fields=["task_id", "revision"], name="outbox_event_once_per_revision"
+                fields=["task_id", "revision"],
+                condition=~models.Q(kind="task.contradicted"),
+                name="outbox_event_once_per_revision",
             )
         ]
 

@@ -2,8 +2,9 @@
 
 Each transfer is two lines, a debit and a credit, each on disk before the next
 step. A worker killed between them leaves a half transfer, which a person can see
-with `--show SEQUENCE`, and a task that needs review. Nothing here looks whether
-a transfer was made before: submit it as RECONCILE_ONLY.
+with `--show SEQUENCE`, and a task that needs review. The transfer does not look
+whether it was made before: submit it as RECONCILE_ONLY. Its probe does, and tells
+the person who reviews.
 
     ORBIT_BASE_URL  ORBIT_TOKEN  ORBIT_QUEUE_ID  ORBIT_LEDGER (path of the file)
     ORBIT_DEMO_MAY_DIE=1  lets a payload's "die" kill this worker, once
@@ -25,10 +26,14 @@ import msgspec
 
 from orbit_sdk import Client, OrbitError
 from orbit_sdk.exact import decode, encode
-from orbit_sdk.worker import Context, Worker, WorkerOptions
+from orbit_sdk.worker import Context, Finding, Suspect, Worker, WorkerOptions
 
 HANDLER = "ledger.transfer"
 VERSION = "v1"
+EFFECTS: dict[tuple[str, ...], Literal["APPLIED", "NOT_APPLIED"]] = {
+    (): "NOT_APPLIED",
+    ("credit", "debit"): "APPLIED",
+}
 
 
 class Transfer(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +107,21 @@ def _die_if(condition: bool) -> None:  # noqa: FBT001 - reads as a sentence
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def look(suspect: Suspect, *, ledger: Ledger) -> Finding:
+    """What the ledger says about a transfer of which nobody knows."""
+    asked = msgspec.json.decode(bytes(suspect.payload), type=Transfer)
+    sequence = str(decode(asked.sequence))
+    entries = [
+        it for it in ledger.entries(sequence) if it["task_id"] == suspect.task_id
+    ]
+    sides = sorted(str(entry["side"]) for entry in entries)
+    return Finding(
+        effect=EFFECTS.get(tuple(sides), "UNKNOWN"),
+        evidence_ref=f"ledger: sequence {sequence}, {len(entries)} of 2 entries",
+        details={"entries": entries},
+    )
+
+
 def show(ledger: Ledger, sequence: str) -> None:
     """Print what the ledger says about one transfer."""
     entries = ledger.entries(sequence)
@@ -144,6 +164,10 @@ def work(ledger: Ledger, *, lease_ms: int, once: bool) -> None:
         @worker.handler(HANDLER, VERSION)
         def run(context: Context) -> object:
             return transfer(context, ledger=ledger, may_die=may_die)
+
+        @worker.probe(HANDLER, VERSION)
+        def find(suspect: Suspect) -> Finding:
+            return look(suspect, ledger=ledger)
 
         try:
             worker.run_once() if once else worker.run()

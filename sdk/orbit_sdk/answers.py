@@ -287,7 +287,9 @@ class Attempts(Answer, frozen=True, kw_only=True):
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One result event; its body is the same at every delivery.
 
-    Of two events of one task the one with the higher revision is the later.
+    Of two events of one task the one with the higher revision is the later. A
+    `task.contradicted` has the revision of the outcome that a late report disagrees
+    with; it moves nothing.
     """
 
     id: str

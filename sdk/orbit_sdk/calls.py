@@ -32,6 +32,13 @@ from orbit_sdk.answers import (
     TaskReceipt,
     TaskSummary,
 )
+from orbit_sdk.dossier import (
+    Contradiction,
+    Dossier,
+    Lineage,
+    Preview,
+    ReceiptFinding,
+)
 from orbit_sdk.exact import encode
 from orbit_sdk.requests import (
     Approval,
@@ -40,6 +47,7 @@ from orbit_sdk.requests import (
     KeyedTask,
     NewTask,
     PageRequest,
+    ReceiptQuestion,
     Report,
     Retry,
     Review,
@@ -65,10 +73,12 @@ class Call(Generic[Shape]):
     body: bytes | None = field(default=None, repr=False)
     key: str | None = field(default=None, repr=False)
     query: dict[str, str] = field(default_factory=dict)
+    # A question that is too large or too secret for an address.
+    only_asks: bool = False
 
     @property
     def writes(self) -> bool:
-        return self.method == "POST"
+        return self.method == "POST" and not self.only_asks
 
     @property
     def headers(self) -> dict[str, str]:
@@ -206,6 +216,79 @@ def retry_task(
         answer=RetryReceipt,
         body=_body(_members(retry)),
         key=_key(idempotency_key),
+    )
+
+
+def start_probe(task_id: str, *, idempotency_key: str) -> Call[RetryReceipt]:
+    """Have it looked up whether a task took effect; needs the permission tasks:review.
+
+    The answer's task is the probe's own; what it finds becomes evidence.
+    """
+    return Call(
+        method="POST",
+        path=f"/v1/tasks/{_id(task_id)}:probe",
+        answer=RetryReceipt,
+        body=_body({}),
+        key=_key(idempotency_key),
+    )
+
+
+def preview_review(task_id: str, review: Review) -> Call[Preview]:
+    """What this review would do now; nothing is written, no key is used."""
+    return Call(
+        method="POST",
+        path=f"/v1/tasks/{_id(task_id)}:preview-review",
+        answer=Preview,
+        body=_body(_members(review, exact="result")),
+        only_asks=True,
+    )
+
+
+def preview_retry(task_id: str, retry: Retry) -> Call[Preview]:
+    """What this retry would do now; nothing is written, no key is used."""
+    return Call(
+        method="POST",
+        path=f"/v1/tasks/{_id(task_id)}:preview-retry",
+        answer=Preview,
+        body=_body(_members(retry)),
+        only_asks=True,
+    )
+
+
+def get_dossier(task_id: str) -> Call[Dossier]:
+    """All that is known of a task, and the digest to review it by."""
+    return Call(method="GET", path=f"/v1/tasks/{_id(task_id)}/dossier", answer=Dossier)
+
+
+def get_lineage(task_id: str) -> Call[Lineage]:
+    """The task's chain of retries, root to tip."""
+    return Call(method="GET", path=f"/v1/tasks/{_id(task_id)}/lineage", answer=Lineage)
+
+
+def list_contradictions(
+    *, task_id: str | UnsetType = UNSET, page: PageRequest = _FIRST_PAGE
+) -> Call[Page[Contradiction]]:
+    """A page of late reports that disagree with an outcome; needs tasks:audit:read."""
+    only = {} if isinstance(task_id, UnsetType) else {"task_id": _id(task_id)}
+    return Call(
+        method="GET",
+        path="/v1/contradictions",
+        answer=Page[Contradiction],
+        query=only | _query(page),
+    )
+
+
+def look_up_receipt(
+    question: ReceiptQuestion, *, idempotency_key: str
+) -> Call[ReceiptFinding]:
+    """What became of a write of this token's own, without making it again."""
+    return Call(
+        method="POST",
+        path="/v1/receipts:look-up",
+        answer=ReceiptFinding,
+        body=_body(_members(question)),
+        key=_key(idempotency_key),
+        only_asks=True,
     )
 
 

@@ -125,7 +125,7 @@ class StateConflict(Refused):
 
     @property
     def reason(self) -> str | None:
-        """STATE, REVISION, OWNER, GATE, LEASE, PERMIT and the like."""
+        """STATE, REVISION, OWNER, GATE, LEASE, DOSSIER_CHANGED and the like."""
         return self._text("reason")
 
     @property
@@ -143,6 +143,17 @@ class StateConflict(Refused):
     @property
     def successor_task_id(self) -> str | None:
         return self._text("successor_task_id")
+
+    @property
+    def dossier_digest(self) -> str | None:
+        """The present dossier's, where the one that was sent is another's."""
+        return self._text("dossier_digest")
+
+    @property
+    def new_evidence(self) -> list[dict[str, Any]]:
+        """What arrived since the dossier that was sent: id, attempt, kind and time."""
+        found = self.problem.details.get("new_evidence")
+        return found if isinstance(found, list) else []
 
 
 class IdempotencyConflict(Refused):

@@ -60,7 +60,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a reviewer declares about a task in NEEDS_REVIEW.
 
     `execution_settled` must be True: every earlier execution is known to have
-    ended. `result` is any JSON value but null, at most 256 KiB.
+    ended. `result` is any JSON value but null, at most 256 KiB. With the digest of
+    the dossier that was read, late evidence since then refuses the review.
     """
 
     expected_revision: str
@@ -69,6 +70,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     execution_settled: bool
     outcome: Literal["SUCCEEDED", "FAILED"]
     result: object
+    expected_dossier_digest: str | UnsetType = UNSET
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +90,17 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_timeout_ms: int
     available_at: dt.datetime | UnsetType = UNSET
     start_deadline_at: dt.datetime | UnsetType = UNSET
+
+
+class ReceiptQuestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which write is asked about; `target_id` is a submit's queue, else its task.
+
+    `content_digest` is the SHA-256 (hex) of the canonical JSON of the body.
+    """
+
+    operation: Literal["task.submit", "task.cancel", "task.review", "task.retry"]
+    target_id: str
+    content_digest: str | UnsetType = UNSET
 
 
 class WorkerIdentity(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,11 +6,11 @@ from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.commands import ApproveReview
 from tasks_app.domain.duty import check_approver
 from tasks_app.domain.idempotency import Identity
-from tasks_app.models.locking import lock_task
+from tasks_app.models.locking import check_revision, lock_task
+from tasks_app.models.recovery import check_reviewable
 from tasks_app.models.replay import Answered, replay
 from tasks_app.models.review import (
     Conclusion,
-    check_reviewable,
     open_proposal,
     settle,
 )
@@ -62,16 +62,14 @@ def _approve(
     if locked.receipt is not None:
         return replay(locked.receipt)
     proposal = open_proposal(locked, UUID(command.proposal_id))
-    check_reviewable(locked, command.expected_revision)
+    check_revision(locked, command.expected_revision)
+    check_reviewable(locked, proposal.command)
     check_approver(actor, proposer_id=proposal.proposer_id)
     proposer = Actor(id=proposal.proposer_id, kind=ActorKind(proposal.proposer_kind))
     for person in (proposer, actor):
         locked.duty.check_reviewer(person, submitted_by=locked.task.submitted_by)
     conclusion = Conclusion(
-        outcome=proposal.outcome,
-        result=proposal.result,
-        reason=proposal.reason,
-        evidence_ref=proposal.evidence_ref,
+        command=proposal.command,
         actor=proposer,
         approver=actor,
         proposal_id=proposal.id,

@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from msgspec import UNSET
 
 from orbit.exact_json import digest
 from orbit.ids import new_id
@@ -11,13 +12,13 @@ from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import ReviewTask
 from tasks_app.domain.duty import ProposalState
 from tasks_app.domain.idempotency import Identity
+from tasks_app.domain.recovery import check_review
 from tasks_app.models.chain import Audit, next_link
 from tasks_app.models.locking import LockedTask, conflict, lock_task
+from tasks_app.models.recovery import check_reviewable
 from tasks_app.models.review import (
     ProposalRecord,
     Proposed,
-    check_review,
-    check_reviewable,
     proposals_of_task,
     replay_proposal,
 )
@@ -62,7 +63,7 @@ def _propose(
     )
     if locked.receipt is not None:
         return replay_proposal(locked.receipt.audit_id)
-    check_reviewable(locked, command.expected_revision)
+    check_reviewable(locked, command)
     locked.duty.check_reviewer(actor, submitted_by=locked.task.submitted_by)
     _check_none_open(locked)
     proposal = _proposal(command, locked=locked, actor=actor)
@@ -95,6 +96,9 @@ def _proposal(
         result=bytes(command.result).decode(),
         reason=command.reason,
         evidence_ref=command.evidence_ref,
+        dossier_digest=None
+        if command.expected_dossier_digest is UNSET
+        else command.expected_dossier_digest,
         proposer_id=actor.id,
         proposer_kind=actor.kind,
         audit_id=new_id(),
@@ -142,6 +146,7 @@ def _write(
             "proposal": proposal.id,
             "outcome": proposal.outcome,
             "result": proposal.result,
+            "dossier_digest": proposal.dossier_digest,
             "expires_at": proposal.expires_at,
             **next_link(audit, task=task, actor=actor, now=locked.now),
         },

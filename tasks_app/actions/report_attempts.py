@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from orbit.errors import Refusal
-from orbit.ids import new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.errors import AttemptNotFound, LeaseConflict
 from tasks_app.domain.lifecycle import FINAL, Outcome, State
 from tasks_app.domain.reports import Report
+from tasks_app.models.late_reports import LateReport, keep_late
 from tasks_app.models.record import TaskRecord, task_from
 from tasks_app.models.settlement import tell_owners
 from tasks_app.models.statements.quota import patiently
-from tasks_app.models.statements.read import ADD_EVIDENCE, LOCK_REPORTED
-from tasks_app.models.statements.run import as_json, rows
+from tasks_app.models.statements.read import LOCK_REPORTED
+from tasks_app.models.statements.run import rows
 from tasks_app.models.transition import Transition, write_transitions
 
 
@@ -46,7 +46,8 @@ def report_attempts(
     A report counts while its attempt is active and its token is the lease's own, even
     if the lease's time has run out unnoticed. The same report again is answered like
     the first. A report on an ended lease is kept as evidence and refused with
-    LeaseConflict; a result too large is refused and the lease stays reportable.
+    LeaseConflict; where it contradicts the task's outcome, a contradiction is opened.
+    A result too large is refused and the lease stays reportable.
     """
     answers: dict[int, TaskRecord | Refusal] = {}
     for turn in _turns(reports):
@@ -88,7 +89,7 @@ def _take(
     found = _lock(reports, reach)
     answers: dict[UUID, TaskRecord | Refusal] = {}
     transitions: list[Transition] = []
-    late: list[dict[str, Any]] = []
+    late: list[LateReport] = []
     for report in reports:
         try:
             reported = _own(report, found.attempts)
@@ -99,10 +100,7 @@ def _take(
         except Refusal as refusal:
             answers[report.attempt_id] = refusal
     if late:
-        rows(
-            ADD_EVIDENCE,
-            {"evidence": as_json(late), "actor": actor.id, "now": found.now},
-        )
+        keep_late(late, actor=actor, now=found.now)
     if transitions:
         moved = write_transitions(
             transitions, actor=actor, now=found.now, is_patient=is_patient
@@ -149,23 +147,14 @@ def _own(report: Report, attempts: dict[UUID, _Reported]) -> _Reported:
 
 
 def _answer_late(
-    report: Report, reported: _Reported, late: list[dict[str, Any]]
+    report: Report, reported: _Reported, late: list[LateReport]
 ) -> TaskRecord | Refusal:
-    digest = report.digest
     if reported.report_digest is not None and (
-        bytes(reported.report_digest).hex() == digest
+        bytes(reported.report_digest).hex() == report.digest
     ):
         return reported.task
     late.append(
-        {
-            "id": new_id(),
-            "namespace_id": reported.task.namespace_id,
-            "task_id": reported.task.id,
-            "attempt_id": report.attempt_id,
-            "kind": report.kind,
-            "content": report.content,
-            "digest": digest,
-        }
+        LateReport(task=reported.task, report=report, outcome=Outcome(reported.outcome))
     )
     state = State(reported.task.state)
     is_done = "is done" if state in FINAL else "is no longer yours"

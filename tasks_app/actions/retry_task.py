@@ -1,5 +1,6 @@
 """A person re-executes a failed or cancelled task as a new, linked one."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import msgspec
@@ -7,16 +8,9 @@ import msgspec
 from orbit.ids import new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import RetryTask
-from tasks_app.domain.declarations import (
-    check_declared,
-    check_evidence_ref,
-    check_reason,
-)
 from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity
-from tasks_app.domain.lifecycle import RETRYABLE, State
-from tasks_app.domain.ownership import policy_for
-from tasks_app.domain.timing import parse_moment, window
+from tasks_app.domain.recovery import check_retry
 from tasks_app.models.acceptance import (
     NewTask,
     Place,
@@ -24,19 +18,18 @@ from tasks_app.models.acceptance import (
     write_tasks,
 )
 from tasks_app.models.chain import Audit
-from tasks_app.models.locking import (
-    LockedTask,
-    check_idle,
-    check_revision,
-    conflict,
-    lock_task,
-)
+from tasks_app.models.locking import lock_task
 from tasks_app.models.record import TaskRecord
+from tasks_app.models.recovery import (
+    RETRY,
+    check_retryable,
+    place_of_successor,
+    retry_says,
+    successor_of,
+)
 from tasks_app.models.replay import Answered, replay
 from tasks_app.models.statements.quota import patiently, take_under_lock
 from tasks_app.models.transition import picture
-
-OPERATION = "task.retry"
 
 _encode = msgspec.json.Encoder(uuid_format="hex").encode
 
@@ -55,13 +48,7 @@ def retry_task(
     Invalid, TaskNotFound, IdempotencyConflict, StateConflict, QueueFull or
     ApplicationFull; then nothing is written and the key is not used up.
     """
-    check_reason(command.reason)
-    check_evidence_ref(command.evidence_ref)
-    check_declared(
-        "safe_to_retry",
-        is_declared=command.safe_to_retry,
-        meaning="the old execution has ended and running it again is safe",
-    )
+    check_retry(command)
     return patiently(
         lambda is_patient: _retry(
             command,
@@ -83,22 +70,16 @@ def _retry(
     reach: Reach,
     is_patient: bool,
 ) -> Answered:
-    locked = lock_task(
-        task_id=task_id, reach=reach, operation=OPERATION, identity=identity
-    )
+    locked = lock_task(task_id=task_id, reach=reach, operation=RETRY, identity=identity)
     if locked.receipt is not None:
         return replay(locked.receipt)
-    _check_retryable(locked, command)
+    check_retryable(locked, command)
     source = locked.task
     audit_id = new_id()
-    child = _child(source, command, locked=locked, identity=identity, audit_id=audit_id)
-    place = Place(
-        namespace_id=source.namespace_id,
-        application_id=source.application_id,
-        queue_id=source.queue_id,
-        operation=OPERATION,
-        subject_id=source.id,
+    child = replace(
+        successor_of(locked, command), identity=identity, receipt_audit_id=audit_id
     )
+    place = place_of_successor(source)
     if is_patient:
         _take_one(place)
     [accepted] = write_tasks(
@@ -116,76 +97,6 @@ def _retry(
     )
 
 
-def _check_retryable(locked: LockedTask, command: RetryTask) -> None:
-    task = locked.task
-    if locked.successor_id is not None:
-        raise conflict(
-            locked,
-            "ALREADY_RETRIED",
-            "The task has a successor already. Go on from the successor.",
-            action=OPERATION,
-        )
-    if task.state not in RETRYABLE:
-        raise conflict(locked, "STATE", _why_not(State(task.state)))
-    if task.effect_uncertain:
-        raise conflict(
-            locked, "EFFECT_UNCERTAIN", "The effect is uncertain: review it first."
-        )
-    check_revision(locked, command.expected_revision)
-    refusal = policy_for(task.owner).refuse_retry(
-        task_id=task.id, owner_id=task.owner_id
-    )
-    if refusal is not None:
-        raise conflict(locked, "OWNER", refusal)
-    check_idle(locked)
-
-
-def _why_not(state: State) -> str:
-    match state:
-        case State.NEEDS_REVIEW:
-            return "Nobody knows whether it took effect: review the task first."
-        case State.SUCCEEDED:
-            return "The task succeeded: there is nothing to retry."
-        case _:
-            return f"Only a FAILED or CANCELLED task can be retried; it is {state}."
-
-
-def _child(
-    source: TaskRecord,
-    command: RetryTask,
-    *,
-    locked: LockedTask,
-    identity: Identity,
-    audit_id: UUID,
-) -> NewTask:
-    return NewTask(
-        handler=source.handler,
-        handler_version=source.handler_version,
-        payload_version=source.payload_version,
-        payload=source.payload,
-        business_key=source.business_key,
-        concurrency_key=source.concurrency_key,
-        priority=source.priority,
-        recovery_safety=source.recovery_safety,
-        max_attempts=source.max_attempts,
-        initial_delay_ms=source.initial_delay_ms,
-        max_delay_ms=source.max_delay_ms,
-        attempt_timeout_ms=source.attempt_timeout_ms,
-        window=window(
-            now=locked.now,
-            task_timeout_ms=command.task_timeout_ms,
-            attempt_timeout_ms=source.attempt_timeout_ms,
-            available_at=parse_moment("available_at", command.available_at),
-            start_deadline_at=parse_moment(
-                "start_deadline_at", command.start_deadline_at
-            ),
-        ),
-        identity=identity,
-        retry_of=source.id,
-        receipt_audit_id=audit_id,
-    )
-
-
 def _take_one(place: Place) -> None:
     units, scarce = take_under_lock(
         application=place.application_id, queue=place.queue_id, wanted=1
@@ -200,12 +111,11 @@ def _source_audit(
     after = {
         "source_task_id": source.id,
         "retry_task_id": child.id,
-        "safe_to_retry": True,
-        "task_timeout_ms": command.task_timeout_ms,
+        **retry_says(command),
     }
     audit = Audit(
         id=audit_id,
-        action=OPERATION,
+        action=RETRY,
         revision=source.revision,
         reason=command.reason,
         evidence_ref=command.evidence_ref,

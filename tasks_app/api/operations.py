@@ -4,20 +4,28 @@ from typing import Annotated
 
 import msgspec
 
-from tasks_app.api import examples, schemas
-from tasks_app.api.described import OPERATIONS, Operation, Schema
+from tasks_app.api import dossier_operations, examples, schemas
+from tasks_app.api.described import OPERATIONS, Operation
+from tasks_app.api.parameters import (
+    CONFLICT,
+    CURSOR,
+    HEX,
+    MOMENT,
+    NO_QUEUE,
+    OK,
+    ONCE,
+    PAGE,
+    REVIEWER,
+    TEXT,
+    limit,
+    query,
+)
 from tasks_app.api.tasks import BatchedTask
 from tasks_app.api.work import ReportBatchIn
 from tasks_app.domain import commands
 from tasks_app.domain.lifecycle import State
 
-__all__ = ["OPERATIONS"]
-
-OK = {200: "As asked."}
-ONCE = {201: "Accepted.", 200: "The same key again: what was answered the first time."}
-CONFLICT = {409: "Conflict"}
-REVIEWER = {403: "ReviewForbidden"}
-NO_QUEUE = {404: "NotFound"}
+__all__ = ["OPERATIONS", "dossier_operations"]
 
 
 class TaskBatch(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -29,25 +37,7 @@ class TaskBatch(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     ]
 
 
-def _query(name: str, schema: Schema, words: str, **more: object) -> Schema:
-    return {"name": name, "in": "query", "schema": schema, "description": words, **more}
-
-
-def _limit(default: int, maximum: int) -> Schema:
-    schema = {"type": "integer", "minimum": 1, "maximum": maximum, "default": default}
-    return _query("limit", schema, "How many at most.")
-
-
-TEXT = {"type": "string"}
-HEX = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
-MOMENT = {"type": "string", "format": "date-time"}
-CURSOR = _query(
-    "cursor",
-    {"type": "string", "maxLength": 1024},
-    "The next_cursor of the page before; bound to this list.",
-)
-PAGE = (_limit(20, 100), CURSOR)
-STATES = _query(
+STATES = query(
     "state",
     {"type": "array", "minItems": 1, "items": {"type": "string", "enum": list(State)}},
     "One or more states, with commas between them.",
@@ -66,11 +56,11 @@ OPERATIONS["TaskList", "GET"] = Operation(
     query=(
         *PAGE,
         STATES,
-        _query("queue_id", HEX, "Of this queue."),
-        _query("handler", TEXT, "Of exactly this handler."),
-        _query("business_key", TEXT, "With exactly this business key."),
-        _query("created_from", MOMENT, "Accepted then or later; UTC."),
-        _query("created_before", MOMENT, "Accepted before then; UTC."),
+        query("queue_id", HEX, "Of this queue."),
+        query("handler", TEXT, "Of exactly this handler."),
+        query("business_key", TEXT, "With exactly this business key."),
+        query("created_from", MOMENT, "Accepted then or later; UTC."),
+        query("created_before", MOMENT, "Accepted before then; UTC."),
     ),
 )
 OPERATIONS["TaskList", "POST"] = Operation(
@@ -202,6 +192,21 @@ OPERATIONS["TaskRetry", "POST"] = Operation(
     refusals=CONFLICT | {429: "Full"},
     has_key=True,
 )
+OPERATIONS["TaskProbe", "POST"] = Operation(
+    id="start_probe",
+    summary="Have it looked up whether a task took effect",
+    permission="tasks:review",
+    tag="recovery",
+    notes="Only NEEDS_REVIEW, one at a time. The answer is the probe's task, for a "
+    "worker that declares a probe of this handler. What it finds becomes evidence of "
+    "the task and settles nothing.",
+    body=commands.StartProbe,
+    has_optional_body=True,
+    answers=ONCE,
+    answer=schemas.RetryReceipt,
+    refusals=CONFLICT | {429: "Full"},
+    has_key=True,
+)
 OPERATIONS["TaskOperations", "GET"] = Operation(
     id="list_operations",
     summary="List what was done to a task, newest first",
@@ -231,7 +236,7 @@ OPERATIONS["RecoveryStanding", "GET"] = Operation(
     answers=OK,
     answer=schemas.RecoverySLO,
     query=(
-        _query(
+        query(
             "window_hours",
             {"type": "integer", "minimum": 1, "maximum": 744, "default": 24},
             "What the time to settle looks back over.",
@@ -300,8 +305,10 @@ OPERATIONS["EventFeed", "GET"] = Operation(
     permission="events:read",
     tag="events",
     notes="`next_cursor` is always there: ask again with it later. Ignore an event "
-    "whose revision is not above the one that is known of its task.",
+    "whose revision is not above the one that is known of its task; but "
+    "`task.contradicted` has the revision of the outcome that a late report disagrees "
+    "with, moves nothing, and may come more than once.",
     answers=OK,
     answer=schemas.EventPage,
-    query=(_limit(100, 500), CURSOR),
+    query=(limit(100, 500), CURSOR),
 )

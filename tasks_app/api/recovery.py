@@ -10,9 +10,10 @@ from orbit.http.paging import Cursor, page, read_limit
 from tasks_app import queries
 from tasks_app.actions.retry_task import retry_task
 from tasks_app.actions.review_task import review_task
+from tasks_app.actions.start_probe import start_probe
 from tasks_app.api.shapes import answered_shape, operation_shape, operation_summary
 from tasks_app.api.views import TaskAPIView
-from tasks_app.domain.commands import RetryTask, ReviewTask
+from tasks_app.domain.commands import RetryTask, ReviewTask, StartProbe
 
 
 class TaskReview(TaskAPIView):
@@ -41,6 +42,27 @@ class TaskRetry(TaskAPIView):
         """Create the linked successor; 201 the first time, 200 on replay."""
         answered = retry_task(
             self.body(RetryTask),
+            task_id=task_id,
+            identity=self.identity(),
+            actor=self.actor,
+            reach=self.reach,
+        )
+        return answer(
+            request,
+            answered_shape(answered, source_id=task_id),
+            status=200 if answered.deduplicated else 201,
+        )
+
+
+class TaskProbe(TaskAPIView):
+    """POST /v1/tasks/{task_id}:probe."""
+
+    scope = "tasks:review"
+
+    def post(self, request: Request, task_id: UUID) -> Response:
+        """Have it looked up whether the task took effect; 201, 200 on replay."""
+        self.body(StartProbe)
+        answered = start_probe(
             task_id=task_id,
             identity=self.identity(),
             actor=self.actor,

@@ -17,6 +17,7 @@ State = Literal[
 Outcome = Literal["ACTIVE", "SUCCEEDED", "FAILED", "UNKNOWN", "CANCELLED"]
 RecoverySafety = Literal["RECONCILE_ONLY", "REPLAY_SAFE"]
 ReportKind = Literal["succeed", "fail", "unknown", "cancelled"]
+EvidenceKind = Literal["succeed", "fail", "unknown", "cancelled", "probe"]
 OwnerKind = Literal["STANDALONE", "SCHEDULE", "WORKFLOW"]
 
 
@@ -195,6 +196,15 @@ class NotFound(Problem, kw_only=True):
     code: Literal["NOT_FOUND"]
 
 
+class UnseenEvidence(Struct, kw_only=True):
+    """A late report that came after the dossier was read."""
+
+    id: Id
+    attempt_id: Id
+    kind: EvidenceKind
+    received_at: datetime
+
+
 class StateConflict(Problem, kw_only=True):
     """What forbids it, how the task stands, and the act that came before."""
 
@@ -214,12 +224,18 @@ class StateConflict(Problem, kw_only=True):
         "PROPOSAL_WITHDRAWN",
         "PROPOSAL_EXPIRED",
         "PROPOSAL_SUPERSEDED",
+        "DOSSIER_CHANGED",
+        "NO_PROBE",
+        "PROBE_RUNNING",
     ]
     state: State
     revision: Revision
     audit_id: Id | UnsetType = UNSET
     settled_at: datetime | UnsetType = UNSET
     successor_task_id: Id | UnsetType = UNSET
+    dossier_digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")] | UnsetType = UNSET
+    new_evidence: list[UnseenEvidence] | UnsetType = UNSET
+    new_evidence_count: int | UnsetType = UNSET
 
 
 class IdempotencyConflict(Problem, kw_only=True):
@@ -330,7 +346,7 @@ class Evidence(Struct, kw_only=True):
     """A report that came after the lease had ended, word for word."""
 
     id: Id
-    kind: ReportKind
+    kind: EvidenceKind
     content: dict[str, Any]
     received_at: datetime
 

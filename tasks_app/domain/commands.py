@@ -23,6 +23,7 @@ DelayMs = Annotated[int, Meta(ge=0, le=MAX_TASK_TIMEOUT_MS)]
 TimeoutMs = Annotated[int, Meta(ge=1, le=MAX_TASK_TIMEOUT_MS)]
 LeaseToken = Annotated[str, Meta(min_length=1, max_length=128)]
 Reason = Annotated[str, Meta(min_length=1, max_length=1024)]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}(?![\s\S])")]
 EvidenceRef = Annotated[str, Meta(min_length=1, max_length=512)]
 
 
@@ -142,7 +143,11 @@ class CancelTask(Command, frozen=True, kw_only=True):
 
 
 class ReviewTask(Command, frozen=True, kw_only=True):
-    """A person settles an uncertain task (spec, section 2)."""
+    """A person settles an uncertain task (spec, section 2).
+
+    With the digest of the dossier that it was decided on it is refused when late
+    evidence has arrived since.
+    """
 
     expected_revision: Revision
     reason: Reason
@@ -150,6 +155,11 @@ class ReviewTask(Command, frozen=True, kw_only=True):
     execution_settled: bool
     outcome: Literal["SUCCEEDED", "FAILED"]
     result: Raw
+    expected_dossier_digest: Digest | msgspec.UnsetType = msgspec.UNSET
+
+
+class StartProbe(Command, frozen=True, kw_only=True):
+    """A person has it looked up whether a task took effect; nothing to say."""
 
 
 class RetryTask(Command, frozen=True, kw_only=True):

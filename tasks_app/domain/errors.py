@@ -1,7 +1,8 @@
 """The refusals of the task API (20-recovery-api section 5)."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from orbit.errors import Conflict, Forbidden, Invalid, NotFound, TooMany
@@ -85,6 +86,48 @@ class StateConflict(Conflict):
         if successor_id is not None:
             details["successor_task_id"] = successor_id
         super().__init__(message, details=details)
+
+
+class NewEvidence(NamedTuple):
+    """What is told of a late report that a reviewer had not seen."""
+
+    id: UUID
+    attempt_id: UUID
+    kind: str
+    received_at: datetime
+
+
+class DossierChanged(StateConflict):
+    """The decision was made on a dossier that is not the present one.
+
+    `details` carry the present `dossier_digest`, and as `new_evidence` what arrived
+    since. `new_evidence_count` is left out when the digest that was sent is none of
+    this revision's: then the newest evidence is listed.
+    """
+
+    def __init__(
+        self,
+        *,
+        state: State,
+        revision: int,
+        digest: str,
+        new: int | None,
+        evidence: Sequence[NewEvidence],
+    ) -> None:
+        super().__init__(
+            "DOSSIER_CHANGED",
+            "This is not the dossier that you decided on. Nothing was written: read "
+            "the dossier again and decide anew."
+            if new is None
+            else f"{new} late reports have arrived since you read the dossier. Nothing "
+            "was written: read it again and decide anew.",
+            state=state,
+            revision=revision,
+        )
+        self.details["dossier_digest"] = digest
+        self.details["new_evidence"] = [entry._asdict() for entry in evidence]
+        if new is not None:
+            self.details["new_evidence_count"] = new
 
 
 class LeaseConflict(Conflict):

@@ -43,11 +43,15 @@ class RecoverySafety(StrEnum):
 
 
 class OwnerKind(StrEnum):
-    """Who recovers the task: itself, a scheduled job, or a workflow."""
+    """Who recovers the task: itself, a scheduled job, a workflow, or nobody.
+
+    A PROBE looks on behalf of the task that owns it whether that one took effect.
+    """
 
     STANDALONE = "STANDALONE"
     SCHEDULE = "SCHEDULE"
     WORKFLOW = "WORKFLOW"
+    PROBE = "PROBE"
 
 
 FINAL = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})

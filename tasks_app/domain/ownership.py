@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from uuid import UUID
 
 from tasks_app.domain.lifecycle import OwnerKind, State
@@ -15,6 +15,21 @@ class Settled:
     task_id: UUID
     owner_id: UUID
     state: State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingTurn:
+    """An execution of a serial job that waits until an earlier one is final.
+
+    `goes_on` says that it is the one that would move on, were that earlier one final
+    now.
+    """
+
+    job_id: UUID
+    job_name: str
+    owner_id: UUID
+    task_id: UUID | None
+    goes_on: bool
 
 
 class OwnerPolicy(Protocol):
@@ -36,11 +51,35 @@ class OwnerPolicy(Protocol):
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """These tasks became final; runs in that transaction, once for each task."""
 
+
+@runtime_checkable
+class ForeseeingOwner(Protocol):
+    """What an owner's policy may offer besides: it only looks."""
+
+    def waiting_behind(self, *, owner_id: UUID, limit: int) -> Sequence[WaitingTurn]:
+        """What waits for this owner's task to be final, first in turn first."""
+
+
+@runtime_checkable
+class BlockableOwner(Protocol):
+    """What an owner's policy offers besides when its work can stand still."""
+
     def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
         """What cannot go on while the tasks of these owners wait for review; read only.
 
         Answers ids of the owner's own choice, such as those of its serial jobs.
         """
+
+
+@runtime_checkable
+class ProbingOwner(Protocol):
+    """What an owner's policy offers besides when its own workers probe its tasks."""
+
+    def refuse_probe(self, *, handler: str) -> str | None:
+        """Why tasks of this handler cannot be probed, or None."""
+
+    def announce_probe(self, *, probe_id: UUID) -> None:
+        """The task of a probe was written; runs in that transaction."""
 
 
 class Standalone:
@@ -61,11 +100,6 @@ class Standalone:
 
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """Nobody waits for it."""
-
-    def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
-        """Nothing."""
-        del owner_ids
-        return set()
 
 
 class Unregistered(Standalone):
@@ -90,3 +124,37 @@ def register(kind: OwnerKind, policy: OwnerPolicy) -> None:
 def policy_for(kind: OwnerKind) -> OwnerPolicy:
     """Who speaks for tasks of `kind`."""
     return _policies.get(kind, Unregistered())
+
+
+def waiting_behind(
+    kind: OwnerKind, *, owner_id: UUID | None, limit: int
+) -> Sequence[WaitingTurn]:
+    """What waits for the task of this owner; nothing where nobody can tell."""
+    policy = policy_for(kind)
+    if owner_id is None or not isinstance(policy, ForeseeingOwner):
+        return ()
+    return policy.waiting_behind(owner_id=owner_id, limit=limit)
+
+
+def blocked_by(kind: OwnerKind, owner_ids: Sequence[UUID]) -> set[UUID]:
+    """What stands still while tasks of these owners wait, as far as they can tell."""
+    policy = policy_for(kind)
+    return policy.blocked_by(owner_ids) if isinstance(policy, BlockableOwner) else set()
+
+
+def refuse_probe(kind: OwnerKind, *, handler: str) -> str | None:
+    """Why a task of this owner and handler cannot be probed, or None.
+
+    Whoever claims by the worker protocol declares probes there: nobody can tell here.
+    """
+    policy = policy_for(kind)
+    if not isinstance(policy, ProbingOwner):
+        return None
+    return policy.refuse_probe(handler=handler)
+
+
+def announce_probe(kind: OwnerKind, *, probe_id: UUID) -> None:
+    """Let the owner's workers know of a probe, where they do not look themselves."""
+    policy = policy_for(kind)
+    if isinstance(policy, ProbingOwner):
+        policy.announce_probe(probe_id=probe_id)

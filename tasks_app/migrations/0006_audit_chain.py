@@ -61,7 +61,7 @@ NOTHING = bytes(32)
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0004_scheduled_tasks_unclaimed")]
+    dependencies = [("tasks_app", "0005_contradictions")]
     operations = [
         migrations.AddField(
             model_name="task",

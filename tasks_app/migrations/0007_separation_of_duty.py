@@ -36,6 +36,7 @@ class Migration(migrations.Migration):
                 ('result', models.TextField()),
                 ('reason', models.TextField()),
                 ('evidence_ref', models.TextField()),
+                ('dossier_digest', models.CharField(max_length=64, null=True)),
                 ('proposer_id', models.UUIDField()),
                 ('proposer_kind', models.CharField(max_length=6)),
                 ('audit_id', models.UUIDField(unique=True)),

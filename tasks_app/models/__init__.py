@@ -1,6 +1,7 @@
 """The tables of the engine."""
 
 from tasks_app.models.attempt import Attempt
+from tasks_app.models.contradiction import Contradiction
 from tasks_app.models.evidence import Evidence
 from tasks_app.models.namespace import Application, Namespace
 from tasks_app.models.operation_audit import OperationAudit
@@ -13,6 +14,7 @@ from tasks_app.models.task import Task
 __all__ = [
     "Application",
     "Attempt",
+    "Contradiction",
     "Evidence",
     "Namespace",
     "OperationAudit",

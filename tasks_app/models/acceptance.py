@@ -132,14 +132,17 @@ def write_tasks(
     if written != sum(task.identity is not None for task in tasks):
         raise KeyRace
     return [
-        _accepted(task, place=place, actor=actor, now=now)._replace(**head_of(row))
+        accepted_record(task, place=place, actor=actor, now=now)._replace(
+            **head_of(row)
+        )
         for task, row in zip(tasks, new, strict=True)
     ]
 
 
-def _accepted(
+def accepted_record(
     task: NewTask, *, place: Place, actor: Actor, now: datetime
 ) -> TaskRecord:
+    """The task as it stands right after its acceptance, before its first audit."""
     return TaskRecord(
         id=task.id,
         namespace_id=place.namespace_id,

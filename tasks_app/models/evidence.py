@@ -1,4 +1,4 @@
-"""Evidence: what arrived about an attempt after its lease ended."""
+"""Evidence: what arrived after a lease ended, and what was looked up since."""
 
 from django.db import models
 
@@ -8,7 +8,10 @@ from tasks_app.models.namespace import Namespace
 
 
 class Evidence(models.Model):
-    """A late report, kept word for word; the database refuses any change to it."""
+    """A late report, or what a probe found; kept word for word.
+
+    A finding names the probe's own attempt. The database refuses any change.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     namespace = models.ForeignKey(
@@ -36,7 +39,7 @@ class Evidence(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(
-                    kind__in=["succeed", "fail", "unknown", "cancelled"]
+                    kind__in=["succeed", "fail", "unknown", "cancelled", "probe"]
                 ),
                 name="tasks_evidence_kind_known",
             ),

@@ -12,12 +12,13 @@ from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.lifecycle import State
 from tasks_app.models.record import TaskRecord, task_from
 from tasks_app.models.replay import StoredReceipt, stored_receipt
+from tasks_app.models.statements.look import LOOK
 from tasks_app.models.statements.read import FACTS, LATEST_AUDIT, LOCK_TASK
 from tasks_app.models.statements.run import rows
 
 
 class LockedTask(NamedTuple):
-    """A task that stays as it is until the transaction ends."""
+    """A task as it was read; under its lock it stays so until the transaction ends."""
 
     task: TaskRecord
     now: datetime
@@ -64,6 +65,32 @@ def lock_task(
         successor_id,
         receipt,
         ReviewDuty(*facts[3:6]),
+    )
+
+
+def look_at_task(*, task_id: UUID, reach: Reach) -> LockedTask:
+    """The task and the same facts of one moment, without a lock and without a receipt.
+
+    For what only foretells: it may be another task a moment later. Raises
+    TaskNotFound outside the reach.
+    """
+    found = rows(LOOK, {"task": task_id})
+    if not found:
+        raise TaskNotFound
+    task = task_from(found[0])
+    if not reach.covers(namespace_id=task.namespace_id, queue_id=task.queue_id):
+        raise TaskNotFound
+    now, has_active_attempt, has_permit, successor_id, *duty = found[0][
+        len(TaskRecord._fields) :
+    ]
+    return LockedTask(
+        task,
+        now,
+        has_active_attempt,
+        has_permit,
+        successor_id,
+        None,
+        ReviewDuty(*duty),
     )
 
 

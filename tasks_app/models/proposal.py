@@ -23,6 +23,7 @@ class ReviewProposal(models.Model):
     result = models.TextField()
     reason = models.TextField()
     evidence_ref = models.TextField()
+    dossier_digest = models.CharField(max_length=64, null=True)  # noqa: DJ001
     proposer_id = models.UUIDField()
     proposer_kind = models.CharField(max_length=6)
     audit_id = models.UUIDField(unique=True)

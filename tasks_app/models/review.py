@@ -5,27 +5,15 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from orbit.exact_json import digest
-from tasks_app.domain import lifecycle
+from msgspec import UNSET, Raw
+
 from tasks_app.domain.access import Actor
-from tasks_app.domain.commands import MAX_RESULT_BYTES, ReviewTask
-from tasks_app.domain.declarations import (
-    check_declared,
-    check_evidence_ref,
-    check_reason,
-    check_size,
-)
+from tasks_app.domain.commands import ReviewTask
 from tasks_app.domain.duty import ProposalState, proposal_state
-from tasks_app.domain.errors import InvalidField, ProposalNotFound
+from tasks_app.domain.errors import ProposalNotFound
 from tasks_app.domain.idempotency import Identity
-from tasks_app.domain.lifecycle import State
-from tasks_app.domain.ownership import policy_for
-from tasks_app.models.locking import (
-    LockedTask,
-    check_idle,
-    check_revision,
-    conflict,
-)
+from tasks_app.models.locking import LockedTask, conflict
+from tasks_app.models.recovery import settled_by
 from tasks_app.models.replay import Answered
 from tasks_app.models.settlement import tell_owners
 from tasks_app.models.statements.propose import PROPOSAL_BY_AUDIT, PROPOSALS_OF_TASK
@@ -52,6 +40,7 @@ class ProposalRecord(NamedTuple):
     result: str
     reason: str
     evidence_ref: str
+    dossier_digest: str | None
     proposer_id: UUID
     proposer_kind: str
     audit_id: UUID
@@ -63,6 +52,19 @@ class ProposalRecord(NamedTuple):
     decided_at: datetime | None
     is_of_this_revision: bool
     read_at: datetime
+
+    @property
+    def command(self) -> ReviewTask:
+        """The review that was proposed, as its proposer would send it now."""
+        return ReviewTask(
+            expected_revision=str(self.revision),
+            reason=self.reason,
+            evidence_ref=self.evidence_ref,
+            execution_settled=True,
+            outcome=self.outcome,  # type: ignore[arg-type]
+            result=Raw(self.result.encode()),
+            expected_dossier_digest=self.dossier_digest or UNSET,
+        )
 
     @property
     def state(self) -> ProposalState:
@@ -86,10 +88,7 @@ class Proposed(NamedTuple):
 class Conclusion(NamedTuple):
     """What a reviewer decided, and who the second person is if there is one."""
 
-    outcome: str
-    result: str
-    reason: str
-    evidence_ref: str
+    command: ReviewTask
     actor: Actor
     approver: Actor | None = None
     proposal_id: UUID | None = None
@@ -136,43 +135,6 @@ def replay_proposal(audit_id: UUID) -> Proposed:
     return Proposed(proposal=proposal, audit_id=audit_id, deduplicated=True)
 
 
-def check_review(command: ReviewTask) -> None:
-    """Refuse what no reviewer may say, whatever the task is; raises Invalid."""
-    check_reason(command.reason)
-    check_evidence_ref(command.evidence_ref)
-    check_declared(
-        "execution_settled",
-        is_declared=command.execution_settled,
-        meaning="every execution of the past has ended and has no further effect",
-    )
-    result = bytes(command.result)
-    if result.strip() == b"null":
-        raise InvalidField("result", "State the conclusion; null is not a result.")
-    check_size("result", result, limit=MAX_RESULT_BYTES)
-
-
-def check_reviewable(locked: LockedTask, expected_revision: str) -> None:
-    """Refuse unless the task may be settled by a person now; raises StateConflict."""
-    task = locked.task
-    if task.state != State.NEEDS_REVIEW:
-        raise conflict(
-            locked,
-            "STATE",
-            f"Only a task in NEEDS_REVIEW can be reviewed; this one is {task.state}.",
-        )
-    check_revision(locked, expected_revision)
-    if task.is_gated:
-        raise conflict(
-            locked, "GATE", "The task waits behind a gate: its owner must open it."
-        )
-    refusal = policy_for(task.owner).refuse_review(
-        task_id=task.id, owner_id=task.owner_id
-    )
-    if refusal is not None:
-        raise conflict(locked, "OWNER", refusal)
-    check_idle(locked)
-
-
 def settle(
     locked: LockedTask,
     conclusion: Conclusion,
@@ -182,34 +144,27 @@ def settle(
     is_patient: bool,
 ) -> Answered:
     """Write the conclusion; the owner of the task goes on in the same transaction."""
-    after: dict[str, object] = {
-        "effect_uncertain": False,
-        "execution_settled": True,
-        "result_digest": digest(conclusion.result),
-    }
-    if conclusion.approver is not None:
+    command, approver = conclusion.command, conclusion.approver
+    move, after = settled_by(locked.task, command)
+    if approver is not None:
         after |= {
             "proposal_id": conclusion.proposal_id,
             "proposed_by": conclusion.actor.id,
-            "approved_by": conclusion.approver.id,
+            "approved_by": approver.id,
         }
     transition = Transition(
         task=locked.task,
-        move=lifecycle.settle(
-            locked.task.standing,
-            outcome=State(conclusion.outcome),
-            result=conclusion.result,
-        ),
+        move=move,
         action=action,
-        reason=conclusion.reason,
-        evidence_ref=conclusion.evidence_ref,
+        reason=command.reason,
+        evidence_ref=command.evidence_ref,
         after=after,
         receipt=ReceiptRow(
             operation=action,
             key_digest=identity.key_digest.hex(),
             content_digest=identity.content_digest.hex(),
         ),
-        approver=conclusion.approver,
+        approver=approver,
     )
     moved = write_transitions(
         [transition], actor=conclusion.actor, now=locked.now, is_patient=is_patient

@@ -104,6 +104,11 @@ class Task(models.Model):
                 name="tasks_task_promote",
                 condition=models.Q(state="WAITING", is_due=False),
             ),
+            models.Index(
+                fields=["owner_id", "-created_at", "-id"],
+                name="tasks_task_probes",
+                condition=models.Q(owner_kind="PROBE"),
+            ),
             # What a schedule owns and nobody has claimed yet.
             models.Index(
                 fields=["due_at"],
@@ -152,6 +157,13 @@ class Task(models.Model):
             ),
         ]
         constraints = [
+            # One look at a time.
+            models.UniqueConstraint(
+                fields=["owner_id"],
+                name="tasks_task_one_open_probe",
+                condition=models.Q(owner_kind="PROBE")
+                & ~models.Q(state__in=["SUCCEEDED", "FAILED", "CANCELLED"]),
+            ),
             # One direct successor for each source.
             models.UniqueConstraint(
                 fields=["namespace", "retry_of"],
@@ -168,14 +180,15 @@ class Task(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(
-                    owner_kind__in=["STANDALONE", "SCHEDULE", "WORKFLOW"]
+                    owner_kind__in=["STANDALONE", "SCHEDULE", "WORKFLOW", "PROBE"]
                 ),
                 name="tasks_task_owner_kind_known",
             ),
             models.CheckConstraint(
                 condition=models.Q(owner_kind="STANDALONE", owner_id__isnull=True)
                 | models.Q(
-                    owner_kind__in=["SCHEDULE", "WORKFLOW"], owner_id__isnull=False
+                    owner_kind__in=["SCHEDULE", "WORKFLOW", "PROBE"],
+                    owner_id__isnull=False,
                 ),
                 name="tasks_task_owner_named",
             ),

@@ -21,7 +21,7 @@ from tasks_app.models.statements.run import as_json, rows
 
 MAX_RESULT_IN_EVENT = 4_096
 
-_EVENT_KINDS = {
+EVENT_KINDS = {
     State.NEEDS_REVIEW: "task.needs_review",
     State.SUCCEEDED: "task.succeeded",
     State.FAILED: "task.failed",
@@ -117,7 +117,7 @@ def _row(entry: Transition, actor: Actor, now: datetime) -> dict[str, Any]:
         approver=entry.approver,
     )
     failure = move.failure
-    kind = _EVENT_KINDS.get(move.to)
+    kind = EVENT_KINDS.get(move.to)
     return {
         "task_id": task.id,
         "from_state": task.state,

@@ -27,7 +27,7 @@ document.addEventListener("securitypolicyviolation", (event) =>
 """
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _rows_beside_playwright():
     """Playwright keeps an event loop in this thread; Django would refuse to query."""
     with pytest.MonkeyPatch.context() as patch:
@@ -67,7 +67,7 @@ def serving(output):
         process.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def printed():
     """The file with all that the server prints."""
     directory = SESSION.directory()
@@ -75,14 +75,14 @@ def printed():
     shutil.rmtree(directory)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def base_url(django_db_setup, printed):  # noqa: ARG001 - the database has to be there
     """Where the server answers."""
     with printed.open("ab") as file, serving(file) as url:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium(chromium_path):
     """One browser for all tests."""
     with sync_playwright() as playwright:

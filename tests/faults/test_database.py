@@ -13,6 +13,9 @@ from tests.faults.processes import maintenance, web
 from tests.live import eventually
 from tests.tasks_app.contested.invariants import assert_invariants
 
+# One worker pays for what these tests share.
+pytestmark = pytest.mark.xdist_group("hurt")
+
 
 def sql(hurt, query, *parameters):
     """The rows of one statement on a connection of its own."""

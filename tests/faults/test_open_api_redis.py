@@ -15,6 +15,9 @@ from orbit.stack.ports import free_port
 from tests.openapi_app.api.builders import Caller, a_place, rows
 from tests.servers import SESSION, ValkeyServer
 
+# One worker pays for what these tests share.
+pytestmark = pytest.mark.xdist_group("open_api_redis")
+
 LIMIT_SECONDS = 2
 
 

@@ -13,6 +13,9 @@ from tests.faults.processes import at_once, maintenance, one_pass, worker
 from tests.live import eventually
 from tests.tasks_app.contested.invariants import assert_invariants
 
+# One worker pays for what these tests share.
+pytestmark = pytest.mark.xdist_group("hurt_workers")
+
 LEASE_MS = 1_000
 
 

@@ -21,6 +21,7 @@ from orbit_sdk import (
     NotFound,
     PageRequest,
     PayloadTooLarge,
+    ReceiptQuestion,
     Report,
     Retry,
     RetryPolicy,
@@ -32,6 +33,9 @@ from orbit_sdk import (
 )
 from orbit_sdk.worker import Cancelled, Worker, WorkerOptions
 from tests.sdk.waiting import eventually
+
+# One worker pays for what these tests share.
+pytestmark = pytest.mark.xdist_group("sdk_server")
 
 EXACT = '{"big": 123456789012345678901234567890, "rate": 1.10, "far": 1E400, "z": -0}'
 
@@ -275,6 +279,81 @@ def test_a_review_and_a_retry_leave_their_audit(orbit):
         orbit.client.retry_task(task_id, retry, idempotency_key="other")
     assert caught.value.reason == "ALREADY_RETRIED"
     assert caught.value.successor_task_id == child.task.id
+
+
+def test_a_dossier_is_read_previewed_settled_and_contradicted(orbit):
+    task_id = submit(orbit, key="submitted")
+    taken = claim(orbit)
+    orbit.client.unknown(taken.attempt_id, lease_token=taken.lease_token)
+    dossier = orbit.client.get_dossier(task_id)
+    review = Review(
+        expected_revision=dossier.task.revision,
+        reason="looked",
+        evidence_ref="evidence:1",
+        execution_settled=True,
+        outcome="FAILED",
+        result=1,
+        expected_dossier_digest=dossier.dossier_digest,
+    )
+    question = ReceiptQuestion(operation="task.review", target_id=task_id)
+
+    preview = orbit.client.preview_review(task_id, review)
+    unseen = orbit.client.look_up_receipt(question, idempotency_key="r")
+    done = orbit.client.review_task(task_id, review, idempotency_key="r")
+    seen = orbit.client.look_up_receipt(question, idempotency_key="r")
+
+    assert dossier.task.payload.excerpt == EXACT
+    assert [it.outcome for it in dossier.attempts] == ["UNKNOWN"]
+    assert preview.allowed
+    detail = orbit.client.get_operation(task_id, done.audit_id)
+    assert preview.after.decode() == detail.after.decode()
+    assert detail.after.decode()["dossier_digest"] == dossier.dossier_digest
+    assert (unseen.verdict, seen.verdict) == ("NEVER_SEEN", "COMMITTED")
+    assert seen.audit_id == done.audit_id
+    with pytest.raises(StateConflict):
+        orbit.client.succeed(taken.attempt_id, lease_token=taken.lease_token, result=2)
+    (contradiction,) = orbit.client.list_contradictions(task_id=task_id).items
+    assert (contradiction.declared, contradiction.claimed) == ("FAILED", "SUCCEEDED")
+    assert contradiction.audit_id == done.audit_id
+    refused = orbit.client.preview_review(task_id, review)
+    assert (refused.allowed, refused.refusal["reason"]) == (False, "STATE")
+    retry = Retry(
+        expected_revision="4",
+        reason="safe",
+        evidence_ref="evidence:2",
+        safe_to_retry=True,
+        task_timeout_ms=60_000,
+    )
+    assert orbit.client.preview_retry(task_id, retry).child["retry_of"] == task_id
+    child = orbit.client.retry_task(task_id, retry, idempotency_key="t").task
+    line = orbit.client.get_lineage(child.id)
+    assert [it.id for it in line.items] == [task_id, child.id]
+
+
+def test_a_review_of_an_older_dossier_says_what_is_new(orbit):
+    task_id = submit(orbit)
+    taken = claim(orbit)
+    orbit.client.unknown(taken.attempt_id, lease_token=taken.lease_token)
+    dossier = orbit.client.get_dossier(task_id)
+    with pytest.raises(StateConflict):
+        orbit.client.succeed(taken.attempt_id, lease_token=taken.lease_token, result=2)
+    review = Review(
+        expected_revision=dossier.task.revision,
+        reason="looked",
+        evidence_ref="evidence:1",
+        execution_settled=True,
+        outcome="FAILED",
+        result=1,
+        expected_dossier_digest=dossier.dossier_digest,
+    )
+
+    with pytest.raises(StateConflict) as caught:
+        orbit.client.review_task(task_id, review, idempotency_key="r")
+
+    assert caught.value.reason == "DOSSIER_CHANGED"
+    assert [it["kind"] for it in caught.value.new_evidence] == ["succeed"]
+    now = orbit.client.get_dossier(task_id)
+    assert caught.value.dossier_digest == now.dossier_digest
 
 
 def test_attempts_and_events_can_be_read(orbit):

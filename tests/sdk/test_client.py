@@ -514,9 +514,22 @@ def test_a_lost_answer_leaves_a_write_in_doubt_and_is_not_sent_again(
     assert len(network.requests) == 1
 
 
-def test_a_lost_answer_to_a_read_leaves_nothing_in_doubt():
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda it: it.get_task(TASK_ID),
+        lambda it: it.get_dossier(TASK_ID),
+        lambda it: it.preview_review(TASK_ID, REVIEW),
+        lambda it: it.preview_retry(TASK_ID, RETRY),
+        lambda it: it.look_up_receipt(
+            orbit_sdk.ReceiptQuestion(operation="task.review", target_id=TASK_ID),
+            idempotency_key="k",
+        ),
+    ],
+)
+def test_a_lost_answer_to_a_question_leaves_nothing_in_doubt(ask):
     with pytest.raises(orbit_sdk.AnswerLost) as caught:
-        a_client(Network(error=httpx.ReadTimeout("slow"))).get_task(TASK_ID)
+        ask(a_client(Network(error=httpx.ReadTimeout("slow"))))
 
     assert caught.value.outcome_unknown is False
 

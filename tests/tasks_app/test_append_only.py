@@ -6,12 +6,14 @@ from contextlib import contextmanager
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from tasks_app.models import Task
 from tests.builders import (
     a_lease,
     a_task,
     every_row,
     proposed,
     reported,
+    reviewed,
     withdrawn,
 )
 
@@ -22,6 +24,7 @@ FROZEN = (
     "tasks_evidence",
     "tasks_review_proposal",
     "tasks_review_decision",
+    "tasks_contradiction",
     "outbox_result_event",
 )
 
@@ -72,6 +75,7 @@ def refused(statement, *parameters):
 def test_a_record_cannot_be_changed_or_removed(table, statement):
     lease = a_lease()
     reported(lease, "unknown")
+    reviewed(Task.objects.get(id=lease.task.id), outcome="FAILED")
     reported(lease, "succeed")
     withdrawn(proposed(a_task(state="NEEDS_REVIEW")).proposal)
     before = every_row()

@@ -4,8 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tasks_app.models import OperationAudit
-from tests.builders import a_lease, a_queue, a_task, a_token
+from tasks_app.models import OperationAudit, Task
+from tests.builders import a_lease, a_queue, a_task, a_token, reported, reviewed
 from tests.tasks_app.api.calls import (
     Caller,
     a_claim,
@@ -173,6 +173,79 @@ def test_reads_cost_the_same_for_many_rows(rows):
     assert cost(f"{path}/operations/{audit.id.hex}") == 3
     assert cost(f"{path}/attempts") == 4
     assert cost("events") == 2
+
+
+@pytest.mark.parametrize("rows", [1, 30])
+def test_a_dossier_costs_the_same_however_long_its_lists_are(rows):
+    queue = a_queue()
+    caller = a_caller(queue)
+    lease = a_lease(queue=queue)
+    reported(lease, "unknown")
+    task = Task.objects.get(id=lease.task.id)
+    for number in range(rows):
+        reported(lease, "succeed", result=str(number))
+    path = f"tasks/{task.id.hex}"
+
+    # Token, task with grounds, attempts, permits, evidence, contradictions, events,
+    # operations, lineage.
+    assert len(statements(lambda: caller.get(f"{path}/dossier"))) == 9
+    assert len(statements(lambda: caller.get(f"{path}/lineage"))) == 2
+    assert len(statements(lambda: caller.get("contradictions"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "maker", "state"),
+    [("review", a_review, "NEEDS_REVIEW"), ("retry", a_retry, "FAILED")],
+)
+def test_a_preview_costs_three_and_no_transaction(verb, maker, state):
+    task = a_task(state=state)
+    caller = a_caller(task.queue)
+    path, body = f"tasks/{task.id.hex}:preview-{verb}", maker(task)
+
+    # Token, task with facts, room.
+    assert len(statements(lambda: caller.post(path, body, key=None))) == 3
+    assert transactions(lambda: caller.post(path, body, key=None)) == 0
+
+
+def test_a_review_of_a_dossier_costs_one_more():
+    task = a_task(state="NEEDS_REVIEW")
+    caller = a_caller(task.queue)
+    path = f"tasks/{task.id.hex}"
+    digest = caller.get(f"{path}/dossier").data["dossier_digest"]
+    body = a_review(task, expected_dossier_digest=digest)
+
+    # Token, lock, facts with receipt, grounds, write.
+    assert len(statements(lambda: caller.post(f"{path}:review", body))) == 5
+
+
+def test_a_late_report_costs_three_and_four_when_it_contradicts():
+    lease = a_lease()
+    reported(lease, "unknown")
+    task = Task.objects.get(id=lease.task.id)
+    caller = a_caller(task.queue)
+
+    def late(result):
+        body = {"lease_token": lease.lease_token, "result": result}
+        path = f"attempts/{lease.attempt_id.hex}:succeed"
+        with CaptureQueriesContext(connection) as captured:
+            assert caller.post(path, body, key=None).status == 409
+        return sum(not it["sql"].lstrip().startswith(BRACKETS) for it in captured)
+
+    # Token, lock, evidence; and the contradiction with its event.
+    assert late(1) == 3
+    reviewed(task)
+    assert late(2) == 4
+
+
+@pytest.mark.parametrize("operation", ["task.submit", "task.review"])
+def test_a_look_up_of_a_receipt_costs_three(operation):
+    task = a_task()
+    caller = a_caller(task.queue)
+    target = task.queue if operation == "task.submit" else task
+    body = {"operation": operation, "target_id": target.id.hex}
+
+    # Token, target, receipt.
+    assert len(statements(lambda: caller.post("receipts:look-up", body))) == 3
 
 
 @pytest.mark.parametrize(

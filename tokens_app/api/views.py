@@ -34,6 +34,8 @@ class WorkbenchAPIView(APIView):
 
     authentication_classes = [SessionAuthentication]
     permission_classes = ()
+    # For the pages of this house: docs/tokens.md describes it, no public document does.
+    schema = None
     permissions: ClassVar[Mapping[str, tuple[str, ...]]]
     query_parameters: tuple[str, ...] = ()
     http_method_names = ["get", "post", "patch"]

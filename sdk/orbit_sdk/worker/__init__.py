@@ -2,6 +2,7 @@
 
 from orbit_sdk.worker.context import Context
 from orbit_sdk.worker.loop import Worker, WorkerOptions
+from orbit_sdk.worker.probe import Finding, Suspect, SuspectAttempt
 from orbit_sdk.worker.verdict import (
     Cancelled,
     LeaseLost,
@@ -12,9 +13,12 @@ from orbit_sdk.worker.verdict import (
 __all__ = [
     "Cancelled",
     "Context",
+    "Finding",
     "LeaseLost",
     "OutcomeUnknown",
     "RetryableError",
+    "Suspect",
+    "SuspectAttempt",
     "Worker",
     "WorkerOptions",
 ]

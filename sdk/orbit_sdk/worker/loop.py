@@ -20,6 +20,7 @@ from orbit_sdk.worker.delivery import PASSING, Delivery, Done
 from orbit_sdk.worker.keeper import Keeper
 from orbit_sdk.worker.lanes import Handler, Lanes
 from orbit_sdk.worker.leases import Lease, Leases
+from orbit_sdk.worker.probe import SUFFIX, Probe, as_handler
 from orbit_sdk.worker.timing import Backoff, now
 
 _MAX_CLAIM = 100
@@ -110,6 +111,18 @@ class Worker:
             if (name, version) in self._handlers:
                 raise ValueError(f"{name} {version} has a handler already.")
             self._handlers[name, version] = function
+            return function
+
+        return register
+
+    def probe(self, name: str, version: str) -> Callable[[Probe], Probe]:
+        """Register the decorated function to look whether a task took effect.
+
+        It is for tasks of the handler `name` that await a review, and only reads.
+        """
+
+        def register(function: Probe) -> Probe:
+            self.handler(name + SUFFIX, version)(as_handler(function))
             return function
 
         return register

@@ -35,10 +35,11 @@ WITH {_AUDITED}
 proposed AS (
     INSERT INTO tasks_review_proposal (
         id, namespace_id, queue_id, task_id, revision, outcome, result, reason,
-        evidence_ref, proposer_id, proposer_kind, audit_id, created_at, expires_at)
+        evidence_ref, dossier_digest, proposer_id, proposer_kind, audit_id, created_at,
+        expires_at)
     SELECT %(proposal)s, h.namespace_id, h.queue_id, h.id, h.revision, %(outcome)s,
-           %(result)s, %(reason)s, %(evidence_ref)s, %(actor)s, %(actor_kind)s,
-           %(audit_id)s, %(now)s, %(expires_at)s
+           %(result)s, %(reason)s, %(evidence_ref)s, %(dossier_digest)s, %(actor)s,
+           %(actor_kind)s, %(audit_id)s, %(now)s, %(expires_at)s
     FROM held h
 )
 SELECT count(*) FROM held
@@ -64,8 +65,8 @@ RETURNING proposal_id
 
 _PROPOSAL = """
 SELECT p.id, p.namespace_id, p.queue_id, p.task_id, p.revision, p.outcome, p.result,
-       p.reason, p.evidence_ref, p.proposer_id, p.proposer_kind, p.audit_id,
-       p.created_at, p.expires_at, d.decision, d.actor_id, d.actor_kind, d.decided_at,
+       p.reason, p.evidence_ref, p.dossier_digest, p.proposer_id, p.proposer_kind,
+       p.audit_id, p.created_at, p.expires_at, d.decision, d.actor_id, d.actor_kind, d.decided_at,
        t.revision = p.revision, clock_timestamp()
 FROM tasks_review_proposal p
 JOIN tasks_task t ON t.id = p.task_id

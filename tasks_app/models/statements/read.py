@@ -92,19 +92,6 @@ WHERE t.id = due.id
 RETURNING t.id
 """
 
-ADD_EVIDENCE = """
-INSERT INTO tasks_evidence (id, namespace_id, task_id, attempt_id, kind, content,
-                            digest, actor_id, received_at)
-SELECT i.id, i.namespace_id, i.task_id, i.attempt_id, i.kind, i.content,
-       decode(i.digest, 'hex'), %(actor)s, %(now)s
-FROM json_to_recordset(%(evidence)s::json) AS i(
-    id uuid, namespace_id uuid, task_id uuid, attempt_id uuid, kind text,
-    content text, digest text)
-ORDER BY i.attempt_id
-ON CONFLICT (attempt_id, digest) DO NOTHING
-RETURNING id
-"""
-
 REQUEST_CANCEL = """
 WITH requested AS (
     UPDATE tasks_task t SET cancel_requested_at = %(now)s, updated_at = %(now)s,

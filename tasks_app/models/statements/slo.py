@@ -48,6 +48,7 @@ FROM (
             ORDER BY t.completed_at DESC LIMIT %(sample)s) t
         ORDER BY t.completed_at DESC LIMIT %(sample)s) s
     JOIN outbox_result_event e ON e.task_id = s.id AND e.revision = s.revision - 1
+                              AND e.kind = 'task.needs_review'
 ) took
 """
 

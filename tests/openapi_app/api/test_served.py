@@ -15,6 +15,9 @@ from openapi_app.models import JobExecution
 from tests.openapi_app.api.builders import HANDLER, ROOT, rows
 from tests.openapi_app.api.served import serving
 
+# One worker pays for what these tests share.
+pytestmark = pytest.mark.xdist_group("open_api_served")
+
 KEY = "my-very-own-key-42"
 
 

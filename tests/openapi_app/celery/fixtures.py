@@ -37,9 +37,9 @@ def workers(tmp_path):
         worker.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_worker(django_db_setup, tmp_path_factory):  # noqa: ARG001 - needs it
-    """One worker for the tests that let it live."""
+    """One worker for a module's tests that let it live; others want theirs alone."""
     worker = Worker(
         log=tmp_path_factory.mktemp("worker") / "worker.log",
         broker_url=settings.CELERY_BROKER_URL,

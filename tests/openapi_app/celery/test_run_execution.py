@@ -20,7 +20,10 @@ from tests.openapi_app.celery.builders import (
 
 pytest_plugins = ["tests.openapi_app.celery.fixtures"]
 
-pytestmark = pytest.mark.usefixtures("shared_worker")
+pytestmark = [
+    pytest.mark.usefixtures("shared_worker"),
+    pytest.mark.xdist_group("shared_worker"),
+]
 
 
 def test_an_accepted_execution_succeeds(bench):

@@ -41,6 +41,11 @@ def is_ready(base_url):
         return False
 
 
+def test_these_tests_share_one_worker(request):
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        assert request.node.nodeid.endswith("@live_stack")
+
+
 def test_a_taken_port_is_a_clear_error(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -100,6 +105,24 @@ def test_the_application_is_no_superuser_of_its_database(live_stack):
     with psycopg.connect(live_stack.described["database_url"]) as connection:
         query = "SELECT rolsuper OR rolcreatedb FROM pg_roles WHERE rolname = user"
         assert connection.execute(query).fetchone() == (False,)
+
+
+@pytest.fixture(scope="module")
+def one_stack():
+    """A whole stack for these tests alone, begun once."""
+    stack = LiveStack()
+    try:
+        yield stack.start()
+    finally:
+        stack.remove()
+
+
+@pytest.fixture
+def own_stack(one_stack):
+    """It runs, whatever was done to it before; any of its processes may be killed."""
+    if one_stack.popen.poll() is not None:
+        one_stack.start()
+    return one_stack
 
 
 def test_killed_web_and_servers_come_back_at_the_same_addresses(own_stack):

@@ -128,7 +128,9 @@ def test_a_report_on_an_ended_lease_is_evidence_and_changes_nothing_else():
     assert (evidence.kind, evidence.attempt_id) == ("succeed", lease.attempt_id)
     assert '{"late":1.10}' in evidence.content
     assert row_of(lease.task.id) == task
-    assert ResultEvent.objects.count() == events
+    # It contradicts the outcome, which stays: only that is told.
+    assert ResultEvent.objects.count() == events + 1
+    assert ResultEvent.objects.latest("id").kind == "task.contradicted"
 
 
 def test_the_same_late_report_is_kept_once_and_another_beside_it():

@@ -166,6 +166,44 @@ OPERATIONS = {
         on_one_thing=False,
         call=lambda caller, _scene: caller.get("recovery/slo"),
     ),
+    "preview_review": Operation(
+        scope="tasks:review",
+        call=lambda caller, scene: caller.post(
+            f"tasks/{scene.uncertain.id.hex}:preview-review",
+            a_review(scene.uncertain),
+            key=None,
+        ),
+    ),
+    "preview_retry": Operation(
+        scope="tasks:retry",
+        call=lambda caller, scene: caller.post(
+            f"tasks/{scene.failed.id.hex}:preview-retry",
+            a_retry(scene.failed),
+            key=None,
+        ),
+    ),
+    "get_dossier": Operation(
+        scope="tasks:audit:read",
+        call=lambda caller, scene: caller.get(
+            f"tasks/{scene.uncertain.id.hex}/dossier"
+        ),
+    ),
+    "get_lineage": Operation(
+        scope="tasks:read",
+        call=lambda caller, scene: caller.get(f"tasks/{scene.failed.id.hex}/lineage"),
+    ),
+    "list_contradictions": Operation(
+        scope="tasks:audit:read",
+        on_one_thing=False,
+        call=lambda caller, _scene: caller.get("contradictions"),
+    ),
+    "look_up_receipt": Operation(
+        scope="tasks:read",
+        call=lambda caller, scene: caller.post(
+            "receipts:look-up",
+            {"operation": "task.review", "target_id": scene.uncertain.id.hex},
+        ),
+    ),
     "list_operations": Operation(
         scope="tasks:audit:read",
         call=lambda caller, scene: caller.get(

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi import checks
 
 from orbit.wsgi import application
@@ -199,6 +200,9 @@ def test_a_body_that_breaks_its_schema_is_refused(api, places, name):
     operation = schema.find_operation_by_id(name)
 
     def examine(case):
+        # What is wrong with the path or the token is put right below.
+        if case.meta.components[ParameterLocation.BODY].mode.is_positive:
+            return
         for parameter in set(case.path_parameters) & set(places):
             case.path_parameters[parameter] = places[parameter]
         case.call_and_validate(

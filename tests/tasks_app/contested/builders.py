@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 from django.db import connection
+from msgspec import UNSET
 
 from orbit.errors import Refusal
 from tasks_app.actions.cancel_task import cancel_task
@@ -127,8 +128,10 @@ class Place:
             reach=self.reach,
         )
 
-    def review(self, task_id, *, key=None, outcome="SUCCEEDED", revision="3"):
-        """The answer to a review."""
+    def review(
+        self, task_id, *, key=None, outcome="SUCCEEDED", revision="3", digest=UNSET
+    ):
+        """The answer to a review, of the dossier with this digest if one is given."""
         command = ReviewTask(
             expected_revision=revision,
             reason="The ledger shows both halves.",
@@ -136,6 +139,7 @@ class Place:
             execution_settled=True,
             outcome=outcome,
             result=msgspec.Raw(b'{"settled":1.10}'),
+            expected_dossier_digest=digest,
         )
         return review_task(
             command,

@@ -171,6 +171,27 @@ INVARIANTS = {
             SELECT count(*) FROM tasks_operation_audit a
             WHERE a.task_id = c.retry_of AND a.action = 'task.retry')
     """,
+    "a contradiction is of late evidence and of the outcome that stays": """
+        SELECT c.task_id FROM tasks_contradiction c
+        WHERE NOT EXISTS (
+            SELECT FROM tasks_task t
+            JOIN tasks_evidence e ON e.task_id = t.id AND e.id = c.evidence_id
+            JOIN tasks_operation_audit a ON a.task_id = t.id AND a.id = c.audit_id
+            WHERE t.id = c.task_id AND t.state = c.declared
+              AND t.revision = c.revision AND a.revision = c.revision
+              AND e.received_at >= t.completed_at AND e.attempt_id = c.attempt_id)
+    """,
+    "a contradiction has one event, and none has another": """
+        SELECT c.task_id FROM tasks_contradiction c
+        WHERE 1 <> (SELECT count(*) FROM outbox_result_event e
+                    WHERE e.task_id = c.task_id AND e.kind = 'task.contradicted'
+                      AND (e.payload::json ->> 'contradiction_id')::uuid = c.id)
+        UNION ALL
+        SELECT e.task_id FROM outbox_result_event e
+        WHERE e.kind = 'task.contradicted' AND NOT EXISTS (
+            SELECT FROM tasks_contradiction c
+            WHERE c.id = (e.payload::json ->> 'contradiction_id')::uuid)
+    """,
     "evidence is of an attempt that ended": """
         SELECT e.task_id FROM tasks_evidence e
         WHERE NOT EXISTS (SELECT FROM tasks_attempt a
@@ -195,6 +216,9 @@ tasks_permit AS (
     SELECT * FROM public.tasks_permit WHERE task_id IN (SELECT id FROM tasks_task)),
 tasks_evidence AS (
     SELECT * FROM public.tasks_evidence WHERE task_id IN (SELECT id FROM tasks_task)),
+tasks_contradiction AS (
+    SELECT * FROM public.tasks_contradiction
+    WHERE task_id IN (SELECT id FROM tasks_task)),
 tasks_operation_audit AS (
     SELECT * FROM public.tasks_operation_audit
     WHERE task_id IN (SELECT id FROM tasks_task)),

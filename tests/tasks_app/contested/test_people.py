@@ -6,6 +6,7 @@ from django.db import connection
 from orbit.errors import Refusal
 from tasks_app.actions.reap_leases import reap_leases
 from tasks_app.api.shapes import task_shape
+from tasks_app.models.grounds import grounds_from, task_with_grounds
 from tests.tasks_app.contested.arena import Arena, held_before, waiting_for_a_lock
 from tests.tasks_app.contested.builders import (
     a_place,
@@ -29,6 +30,12 @@ def outcome_of(answers):
         [answer for answer in answers if not isinstance(answer, Refusal)],
         [answer for answer in answers if isinstance(answer, Refusal)],
     )
+
+
+def digest_of(task_id):
+    """The digest of the task's dossier, as it is now."""
+    task, columns = task_with_grounds(task_id)
+    return grounds_from(task, columns, does_owner_agree=True).digest
 
 
 def test_two_reviews_of_one_key_are_one_review():
@@ -165,6 +172,64 @@ def test_review_and_late_report_race_and_the_report_is_only_evidence():
             assert the(entry.task.id, "state", "revision") == ("FAILED", 4)
             assert count_of("tasks_evidence", "task_id = %s", entry.task.id) == 1
             assert_invariants(connection, these=[entry.task.id])
+    assert_invariants(connection)
+
+
+def test_review_of_a_dossier_and_late_report_race_and_neither_misses_the_other():
+    place = a_place()
+    leased = place.running(ROUNDS)
+    let_lease_run_out(*leased)
+    assert reap_leases(limit=ROUNDS) == ROUNDS
+    digests = {entry.task.id: digest_of(entry.task.id) for entry in leased}
+    with Arena(2) as arena:
+        for entry in leased:
+            task_id = entry.task.id
+            reviewed, reported = arena.race(
+                lambda i=task_id: place.review(i, outcome="FAILED", digest=digests[i]),
+                lambda e=entry: place.report(success(e)),
+            )
+            assert reasons([reported]) == ["LEASE"]
+            contradictions = count_of("tasks_contradiction", "task_id = %s", task_id)
+            if not isinstance(reviewed, Refusal):
+                assert (the(task_id, "state"), contradictions) == ("FAILED", 1)
+            else:
+                assert reasons([reviewed]) == ["DOSSIER_CHANGED"]
+                assert reviewed.details["new_evidence_count"] == 1
+                assert (the(task_id, "state"), contradictions) == ("NEEDS_REVIEW", 0)
+            assert_invariants(connection, these=[task_id])
+    assert_invariants(connection)
+
+
+@pytest.mark.parametrize("is_review_first", [True, False])
+def test_whoever_comes_second_waits_for_the_first_and_sees_what_it_did(is_review_first):
+    place = a_place()
+    [entry] = place.running()
+    let_lease_run_out(entry)
+    assert reap_leases(limit=1) == 1
+    task_id = entry.task.id
+    digest = digest_of(task_id)
+
+    def review():
+        return place.review(task_id, outcome="FAILED", digest=digest)
+
+    def report():
+        return place.report(success(entry))
+
+    first, second = (review, report) if is_review_first else (report, review)
+    text = "receipt AS" if is_review_first else "INSERT INTO tasks_evidence"
+    with (
+        held_before(text, first) as winner,
+        waiting_for_a_lock(second) as loser,
+    ):
+        winner.go_on()
+        answer = loser.go_on()
+
+    if is_review_first:
+        assert count_of("tasks_contradiction", "task_id = %s", task_id) == 1
+        assert the(task_id, "state", "revision") == ("FAILED", 4)
+    else:
+        assert reasons([answer]) == ["DOSSIER_CHANGED"]
+        assert the(task_id, "state", "revision") == ("NEEDS_REVIEW", 3)
     assert_invariants(connection)
 
 

@@ -148,7 +148,7 @@ def test_heartbeat_that_comes_while_the_reaper_writes_learns_that_it_lost():
     assert_invariants(connection)
 
 
-def test_late_success_after_a_review_that_failed_changes_nothing():
+def test_late_success_after_a_review_that_failed_is_told_once_and_changes_nothing():
     place = a_place()
     [entry] = place.running()
     let_lease_run_out(entry)
@@ -159,7 +159,8 @@ def test_late_success_after_a_review_that_failed_changes_nothing():
     assert reasons([place.report(success(entry))]) == ["LEASE"]
     assert the(entry.task.id, "state", "revision") == ("FAILED", 4)
     assert count_of("tasks_evidence") == 1
-    assert count_of("outbox_result_event") == events
+    assert count_of("tasks_contradiction") == 1
+    assert count_of("outbox_result_event") == events + 1
     assert count_of("tasks_attempt", "outcome = 'UNKNOWN'") == 1
     assert_invariants(connection)
 

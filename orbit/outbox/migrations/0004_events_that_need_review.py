@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('outbox', '0002_events_are_frozen'),
+        ('outbox', '0003_contradictions_beside_moves'),
     ]
 
     operations = [

@@ -1,0 +1,31 @@
+"""Late reports that disagree with an outcome, for those who must look at them."""
+
+from uuid import UUID
+
+from django.db.models import Q
+
+from tasks_app.domain.access import Reach
+from tasks_app.models import Contradiction
+from tasks_app.queries import Position
+
+
+def contradictions_within(
+    reach: Reach, *, task_id: UUID | None = None, after: Position | None, limit: int
+) -> list[Contradiction]:
+    """Contradictions, newest first, `limit` of them and one more if there are more.
+
+    Of one task if `task_id` is given; a task out of reach has none.
+    """
+    found = Contradiction.objects.filter(namespace_id=reach.namespace_id)
+    if reach.queue_ids is not None:
+        found = found.filter(queue_id__in=reach.queue_ids)
+    if task_id is not None:
+        found = found.filter(task_id=task_id)
+    if after is not None:
+        created_at, contradiction_id = after
+        found = found.filter(
+            Q(created_at__lt=created_at)
+            | Q(created_at=created_at, id__lt=contradiction_id),
+            created_at__lte=created_at,
+        )
+    return list(found.order_by("-created_at", "-id")[: limit + 1])

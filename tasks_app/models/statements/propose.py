@@ -66,8 +66,8 @@ RETURNING proposal_id
 _PROPOSAL = """
 SELECT p.id, p.namespace_id, p.queue_id, p.task_id, p.revision, p.outcome, p.result,
        p.reason, p.evidence_ref, p.dossier_digest, p.proposer_id, p.proposer_kind,
-       p.audit_id, p.created_at, p.expires_at, d.decision, d.actor_id, d.actor_kind, d.decided_at,
-       t.revision = p.revision, clock_timestamp()
+       p.audit_id, p.created_at, p.expires_at, d.decision, d.actor_id, d.actor_kind,
+       d.decided_at, t.revision = p.revision, clock_timestamp()
 FROM tasks_review_proposal p
 JOIN tasks_task t ON t.id = p.task_id
 LEFT JOIN tasks_review_decision d ON d.proposal_id = p.id

@@ -18,7 +18,7 @@ Outcome = Literal["ACTIVE", "SUCCEEDED", "FAILED", "UNKNOWN", "CANCELLED"]
 RecoverySafety = Literal["RECONCILE_ONLY", "REPLAY_SAFE"]
 ReportKind = Literal["succeed", "fail", "unknown", "cancelled"]
 EvidenceKind = Literal["succeed", "fail", "unknown", "cancelled", "probe"]
-OwnerKind = Literal["STANDALONE", "SCHEDULE", "WORKFLOW"]
+OwnerKind = Literal["STANDALONE", "SCHEDULE", "WORKFLOW", "PROBE"]
 
 
 class RetryPolicy(Struct, kw_only=True):

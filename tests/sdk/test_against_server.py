@@ -1,6 +1,7 @@
 """The SDK and a real Orbit, over HTTP."""
 
 import asyncio
+import json
 import os
 import signal
 import threading
@@ -539,6 +540,28 @@ def test_a_worker_that_dies_leaves_a_task_for_people(
     task = orbit.reap_until(task_id, "NEEDS_REVIEW")
     assert task.effect_uncertain is True
     assert shown in ledger_worker.run("--show", "9007199254740993")[1]
+
+
+@pytest.mark.parametrize(
+    ("moment", "effect"),
+    [("before", "NOT_APPLIED"), ("middle", "UNKNOWN"), ("after", "APPLIED")],
+)
+def test_the_probe_says_what_became_of_the_money(orbit, ledger_worker, moment, effect):
+    task_id = transfer(orbit, die=f'"{moment}"')
+    ledger_worker.run("--once", "--lease-ms", "1000", ORBIT_DEMO_MAY_DIE="1")
+    orbit.reap_until(task_id, "NEEDS_REVIEW")
+
+    probe = orbit.client.start_probe(task_id, idempotency_key="probe").task
+    code, printed = ledger_worker.run("--once")
+
+    assert code == 0, printed
+    assert orbit.client.get_task(probe.id).state == "SUCCEEDED"
+    [evidence] = orbit.client.get_dossier(task_id).evidence.items
+    assert evidence.kind == "probe"
+    found = json.loads(evidence.content.excerpt)
+    assert found["effect"] == effect
+    assert found["evidence_ref"].startswith("ledger: sequence 9007199254740993, ")
+    assert orbit.client.get_task(task_id).state == "NEEDS_REVIEW"
 
 
 def test_the_child_of_a_retry_gets_through_where_its_source_died(orbit, ledger_worker):

@@ -264,6 +264,13 @@ SUMMARY = task_text().replace(f'"payload": {PAYLOAD},', "")
             id="withdraw",
         ),
         pytest.param(
+            lambda it: it.start_probe(TASK_ID, idempotency_key="k"),
+            f"/v1/tasks/{TASK_ID}:probe",
+            {},
+            RECEIPT.replace("{", f'{{"source_task_id": "{TASK_ID}", ', 1),
+            id="probe",
+        ),
+        pytest.param(
             lambda it: it.retry_task(TASK_ID, RETRY, idempotency_key="k"),
             f"/v1/tasks/{TASK_ID}:retry",
             {

@@ -9,9 +9,12 @@ import msgspec
 from openapi_app.domain.handlers import (
     Cancelled,
     Context,
+    Finding,
     OutcomeUnknown,
     RetryableError,
+    Suspect,
     job_handler,
+    job_probe,
 )
 
 
@@ -72,6 +75,13 @@ def raises(_context: Context, trace: Trace) -> object:
 def unsure(_context: Context, _trace: Trace) -> object:
     """Somebody else did not answer."""
     raise OutcomeUnknown("the bank did not answer")
+
+
+@job_probe("test.unsure")
+def look(suspect: Suspect, trace: Trace) -> Finding:
+    """The bank answers now."""
+    leave(trace, f"looked {suspect.owner_id}")
+    return Finding(effect="NOT_APPLIED", details={"asked": suspect.payload})
 
 
 @job_handler("test.large", parameters=Trace)

@@ -1,15 +1,23 @@
 """An execution from its message to its end, with a real worker and a real broker."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
+from openapi_app import subscribers
 from openapi_app.gateways.celery import RUN_EXECUTION, send_execution
-from openapi_app.workers import resend_lost
+from openapi_app.workers import resend_lost, resend_lost_probes
 from orbit.ids import new_id
+from tasks_app.actions.start_probe import start_probe
+from tasks_app.domain.access import Reach
+from tasks_app.domain.errors import StateConflict
+from tasks_app.models import Evidence
+from tests.builders import OPERATOR, an_identity, pass_time
 from tests.live import eventually
+from tests.openapi_app.celery import handlers
 from tests.openapi_app.celery.builders import (
     attempts_of,
     maintain,
@@ -78,6 +86,62 @@ def test_a_retryable_error_is_tried_again_when_it_is_due(bench):
 def test_a_handler_that_does_not_know_needs_review(bench):
     task = settled(bench.start("test.unsure", max_attempts=3))
     assert (task.state, task.error_code) == ("NEEDS_REVIEW", "OutcomeUnknown")
+
+
+# A web process knows the handlers of the workers, and which of them have a probe.
+assert handlers
+
+
+def probe_of(bench, execution_id):
+    """A probe of the execution's task, which an operator started."""
+    return start_probe(
+        task_id=task_of(execution_id).id,
+        identity=an_identity(),
+        actor=OPERATOR,
+        reach=Reach(namespace_id=bench.namespace_id, queue_ids=None),
+    ).task
+
+
+def test_a_probe_is_run_by_the_workers_of_its_handler(bench):
+    execution_id = bench.start("test.unsure")
+    task = settled(execution_id)
+
+    probe_of(bench, execution_id)
+
+    evidence = eventually(Evidence.objects.filter(task_id=task.id).first)
+    found = json.loads(evidence.content)
+    assert (found["effect"], found["proposed_outcome"]) == ("NOT_APPLIED", "FAILED")
+    assert found["details"]["asked"] == json.loads(task.payload)
+    assert bench.lines() == [f"looked {execution_id.hex}"]
+    assert task_of(execution_id).state == "NEEDS_REVIEW"
+
+
+def test_a_probe_whose_message_was_lost_is_sent_again(bench, monkeypatch):
+    execution_id = bench.start("test.unsure")
+    task = settled(execution_id)
+    with monkeypatch.context() as patch:
+        patch.setattr(subscribers, "send_probe", lambda _id: False)
+        probe = probe_of(bench, execution_id)
+    assert resend_lost_probes(limit=10) == 0, "its message may still be on its way"
+    pass_time(probe.id, by=timedelta(minutes=1))
+
+    assert resend_lost_probes(limit=10) == 1
+
+    assert eventually(Evidence.objects.filter(task_id=task.id).first)
+
+
+def test_a_handler_without_a_probe_is_not_probed(bench):
+    execution_id = bench.start("test.traced", parameters={"sleep_ms": 60_000})
+    eventually(bench.lines)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE tasks_attempt SET lease_expires_at = clock_timestamp()")
+    assert settled(execution_id, maintained=True).state == "NEEDS_REVIEW"
+
+    with pytest.raises(StateConflict) as refused:
+        probe_of(bench, execution_id)
+
+    assert refused.value.details["reason"] == "NO_PROBE"
+    assert "review the task" in refused.value.message
 
 
 def test_a_result_that_is_too_large_fails(bench):

@@ -5,7 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from openapi_app.domain.handlers import Context, find_handler, registered_handlers
+from openapi_app.domain.handlers import (
+    Context,
+    find_handler,
+    find_runnable,
+    registered_handlers,
+)
 from openapi_app.models import IdempotencyRecord
 from orbit.clock import now
 from orbit.errors import Invalid
@@ -81,6 +86,37 @@ def test_a_transfer_writes_a_debit_and_a_credit_with_the_digits_it_was_given(
     lines = (tmp_path / "ledger").read_text().splitlines()
     assert [json.loads(line)["side"] for line in lines] == ["debit", "credit"]
     assert all('"amount":1.10' in line and '"sequence":7' in line for line in lines)
+
+
+def looked(execution_id):
+    """What the probe of transfers says about an execution."""
+    probe = find_runnable("ledger.transfer.probe")
+    assert probe is not None
+    suspect = {
+        "task_id": new_id().hex,
+        "owner_id": execution_id,
+        "handler": "ledger.transfer",
+        "handler_version": "v1",
+        "attempts": [],
+        "payload": {"from": "a", "to": "b", "amount": 1},
+    }
+    return probe.run(None, probe.read(json.dumps(suspect)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "effect"), [(0, "NOT_APPLIED"), (1, "UNKNOWN"), (2, "APPLIED")]
+)
+def test_the_probe_of_a_transfer_counts_its_lines(settings, tmp_path, lines, effect):
+    settings.LEDGER = str(tmp_path / "ledger")
+    run("ledger.transfer", '{"from":"a","to":"b","amount":1.10}')
+    written = (tmp_path / "ledger").read_text().splitlines(keepends=True)
+    (tmp_path / "ledger").write_text("".join(written[:lines]))
+
+    found = looked(json.loads(written[0])["execution_id"])
+
+    assert found.effect == effect
+    assert len(found.details["lines"]) == lines
+    assert looked(new_id().hex).effect == "NOT_APPLIED"
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", '"a lot"', "true", "null"])

@@ -166,6 +166,11 @@ OPERATIONS = {
         on_one_thing=False,
         call=lambda caller, _scene: caller.get("recovery/slo"),
     ),
+    "start_probe": Operation(
+        scope="tasks:review",
+        status=201,
+        call=lambda caller, scene: caller.post(f"tasks/{scene.uncertain.id.hex}:probe"),
+    ),
     "preview_review": Operation(
         scope="tasks:review",
         call=lambda caller, scene: caller.post(

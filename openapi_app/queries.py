@@ -18,6 +18,7 @@ from openapi_app.domain.summaries import (
     JobSummary,
 )
 from openapi_app.domain.words import (
+    ConcurrencyPolicy,
     ExecutionState,
     ScheduleType,
     Source,
@@ -46,6 +47,7 @@ __all__ = [
     "jobs_within",
     "latest_executions",
     "owns_task",
+    "serial_jobs_held_by",
     "states_of",
     "stuck_jobs",
     "sync_reasons",
@@ -169,6 +171,19 @@ def owns_task(*, execution_id: UUID, task_id: UUID) -> bool:
     return JobExecution.objects.filter(
         id=execution_id, task_id=task_id, job__namespace_id=F("namespace_id")
     ).exists()
+
+
+def serial_jobs_held_by(execution_ids: Collection[UUID]) -> set[UUID]:
+    """Live serial jobs that these unsettled executions keep from going on."""
+    return set(
+        JobExecution.objects.filter(
+            id__in=execution_ids,
+            is_settled=False,
+            is_waiting_turn=False,
+            job__concurrency_policy=ConcurrencyPolicy.SERIAL,
+            job__deleted_at__isnull=True,
+        ).values_list("job_id", flat=True)
+    )
 
 
 def _reached(within: JobRange) -> QuerySet[Job]:

@@ -12,7 +12,7 @@ from openapi_app.actions.release_turn import release_turn
 from openapi_app.domain.handlers import has_probe
 from openapi_app.gateways.celery import send_execution, send_probe
 from openapi_app.models.turns import keep_jobs_of, waiting_behind
-from openapi_app.queries import due_jobs, owns_task, stuck_jobs
+from openapi_app.queries import due_jobs, owns_task, serial_jobs_held_by, stuck_jobs
 from orbit.errors import Refusal
 from tasks_app.public import Settled, WaitingTurn
 
@@ -59,6 +59,10 @@ class ExecutionOwner:
         opened = advance_jobs(settled=[task.owner_id for task in settled])
         if opened:
             transaction.on_commit(lambda: _send(opened), robust=True)
+
+    def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
+        """The serial jobs whose turn these executions have."""
+        return serial_jobs_held_by(owner_ids)
 
 
 def fire_due_jobs(*, limit: int) -> int:

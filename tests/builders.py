@@ -12,17 +12,21 @@ from django.db import connection
 from orbit import clock
 from orbit.errors import Refusal
 from orbit.ids import new_id
+from tasks_app.actions.approve_review import approve_review
 from tasks_app.actions.cancel_task import cancel_task
 from tasks_app.actions.claim_tasks import Assignment, claim_tasks
 from tasks_app.actions.create_application import create_application
 from tasks_app.actions.create_namespace import create_namespace
 from tasks_app.actions.create_queue import create_queue
+from tasks_app.actions.propose_review import propose_review
 from tasks_app.actions.report_attempts import report_attempts
 from tasks_app.actions.retry_task import retry_task
 from tasks_app.actions.review_task import review_task
 from tasks_app.actions.submit_tasks import Submission, submit_tasks
+from tasks_app.actions.withdraw_review import withdraw_review
 from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.commands import (
+    ApproveReview,
     CancelTask,
     ClaimTasks,
     OwnerIn,
@@ -30,6 +34,7 @@ from tasks_app.domain.commands import (
     RetryTask,
     ReviewTask,
     SubmitTask,
+    WithdrawReview,
     WorkerIn,
 )
 from tasks_app.domain.idempotency import Identity, identify
@@ -39,6 +44,7 @@ from tasks_app.domain.reports import Report, ReportKind
 from tasks_app.models import Application, Queue, Task
 from tasks_app.models.record import TaskRecord
 from tasks_app.models.replay import Answered
+from tasks_app.models.review import ProposalRecord, Proposed
 from tokens_app.domain.grant import Actor as Issuer
 from tokens_app.public import SCOPES, IssuedToken, TokenGrant, issue_token
 
@@ -223,7 +229,7 @@ def cancelled(task_id: UUID, *, reason: str | None = None) -> Answered:
     )
 
 
-def reviewed(task: Task, **changes: Any) -> Answered:
+def reviewed(task: Task, *, actor: Actor = OPERATOR, **changes: Any) -> Answered:
     """What an operator gets for a review."""
     identity = changes.pop("identity", None) or an_identity()
     wanted = {
@@ -238,8 +244,59 @@ def reviewed(task: Task, **changes: Any) -> Answered:
         ReviewTask(**{**wanted, **changes}),
         task_id=task.id,
         identity=identity,
-        actor=OPERATOR,
+        actor=actor,
         reach=reach_of(task.queue),
+    )
+
+
+def proposed(task: Task, *, actor: Actor = SUBMITTER, **changes: Any) -> Proposed:
+    """What a reviewer gets for a proposal."""
+    identity = changes.pop("identity", None) or an_identity()
+    wanted = {
+        "expected_revision": str(task.revision),
+        "reason": "looked it up",
+        "evidence_ref": "evidence:1",
+        "execution_settled": True,
+        "outcome": "FAILED",
+        "result": msgspec.Raw(b'{"confirmed":true,"n":9007199254740993}'),
+    }
+    return propose_review(
+        ReviewTask(**{**wanted, **changes}),
+        task_id=task.id,
+        identity=identity,
+        actor=actor,
+        reach=reach_of(task.queue),
+    )
+
+
+def approved(
+    proposal: ProposalRecord, *, actor: Actor = OPERATOR, **changes: Any
+) -> Answered:
+    """What a second reviewer gets for an approval."""
+    identity = changes.pop("identity", None) or an_identity()
+    wanted = {
+        "proposal_id": proposal.id.hex,
+        "expected_revision": str(proposal.revision),
+    }
+    return approve_review(
+        ApproveReview(**{**wanted, **changes}),
+        task_id=proposal.task_id,
+        identity=identity,
+        actor=actor,
+        reach=Reach(namespace_id=proposal.namespace_id, queue_ids=(proposal.queue_id,)),
+    )
+
+
+def withdrawn(
+    proposal: ProposalRecord, *, actor: Actor = OPERATOR, **changes: Any
+) -> Proposed:
+    """What a reviewer gets for taking a proposal back."""
+    return withdraw_review(
+        WithdrawReview(proposal_id=proposal.id.hex),
+        task_id=proposal.task_id,
+        identity=changes.pop("identity", None) or an_identity(),
+        actor=actor,
+        reach=Reach(namespace_id=proposal.namespace_id, queue_ids=(proposal.queue_id,)),
     )
 
 

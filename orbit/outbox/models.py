@@ -27,6 +27,12 @@ class ResultEvent(models.Model):
                 fields=["namespace_id", "transaction_id", "id"],
                 name="outbox_event_feed",
             ),
+            # How much comes to need review.
+            models.Index(
+                fields=["queue_id", "created_at"],
+                name="outbox_event_needs_review",
+                condition=models.Q(kind="task.needs_review"),
+            ),
             # The few events of a task that the unique revision does not lead to.
             models.Index(
                 fields=["task_id", "id"],

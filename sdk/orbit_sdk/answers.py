@@ -123,6 +123,45 @@ class ReviewReceipt(TaskReceipt, frozen=True, kw_only=True):
     audit_id: str
 
 
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """A review that waits for a second person.
+
+    `state` is OPEN, APPROVED, WITHDRAWN, EXPIRED or SUPERSEDED.
+    """
+
+    id: str
+    task_id: str
+    state: str
+    expected_revision: str
+    outcome: str
+    result_raw: msgspec.Raw = msgspec.field(name="result")
+    reason: str
+    evidence_ref: str
+    proposed_by: str
+    created_at: dt.datetime
+    expires_at: dt.datetime
+    decided_by: str | None = None
+    decided_at: dt.datetime | None = None
+
+    @property
+    def result(self) -> Json:
+        return Json(self.result_raw)
+
+
+class ProposalReceipt(Answer, frozen=True, kw_only=True):
+    """The proposal as the write left it, and the audit record of the write."""
+
+    proposal: Proposal
+    audit_id: str
+    deduplicated: bool
+
+
+class Proposals(Answer, frozen=True, kw_only=True):
+    """Every review that was proposed for a task, oldest first."""
+
+    items: tuple[Proposal, ...]
+
+
 class RetryReceipt(TaskReceipt, frozen=True, kw_only=True):
     """The new task, the source it retries, and the audit record on the source."""
 
@@ -269,6 +308,60 @@ class EventFeed(Answer, frozen=True, kw_only=True):
     next_cursor: str
 
 
+class OldestInReview(msgspec.Struct, frozen=True, kw_only=True):
+    """The task that has waited longest for a person."""
+
+    task_id: str
+    queue_id: str
+    since: dt.datetime
+    age_ms: int
+
+
+class NeedsReview(msgspec.Struct, frozen=True, kw_only=True):
+    """How many tasks wait for a person."""
+
+    tasks: int
+    oldest: OldestInReview | None = None
+
+
+class HeldQuota(msgspec.Struct, frozen=True, kw_only=True):
+    """The quota of a queue that tasks in NEEDS_REVIEW hold, one unit each."""
+
+    queue_id: str
+    name: str
+    quota_held: int
+    max_outstanding: int
+    oldest_since: dt.datetime
+
+
+class Flow(msgspec.Struct, frozen=True, kw_only=True):
+    """How many in the last hour and in the last day."""
+
+    last_hour: int
+    last_day: int
+
+
+class TimeToSettle(msgspec.Struct, frozen=True, kw_only=True):
+    """From needing review to the decision; no percentiles without a decision."""
+
+    tasks: int
+    p50_ms: int | None = None
+    p95_ms: int | None = None
+
+
+class RecoverySLO(Answer, frozen=True, kw_only=True):
+    """How recovery stands in the token's queues."""
+
+    measured_at: dt.datetime
+    window_hours: int
+    needs_review: NeedsReview
+    queues: tuple[HeldQuota, ...]
+    serial_jobs_blocked: int
+    inflow: Flow
+    settled: Flow
+    time_to_settle: TimeToSettle
+
+
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """One recorded act on a task."""
 
@@ -285,6 +378,7 @@ class OperationDetail(Operation, frozen=True, kw_only=True):
 
     reason: str | None = None
     evidence_ref: str | None = None
+    approver_id: str | None = None
     before_raw: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"null"), name="before")
     after_raw: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"null"), name="after")
     request_id: str = ""

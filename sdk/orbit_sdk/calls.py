@@ -21,6 +21,9 @@ from orbit_sdk.answers import (
     Operation,
     OperationDetail,
     Page,
+    ProposalReceipt,
+    Proposals,
+    RecoverySLO,
     ReportOutcomes,
     RetryReceipt,
     ReviewReceipt,
@@ -38,6 +41,7 @@ from orbit_sdk.dossier import (
 )
 from orbit_sdk.exact import encode
 from orbit_sdk.requests import (
+    Approval,
     AttemptError,
     Claim,
     KeyedTask,
@@ -156,6 +160,52 @@ def review_task(
     )
 
 
+def propose_review(
+    task_id: str, review: Review, *, idempotency_key: str
+) -> Call[ProposalReceipt]:
+    """Propose a review that another person approves; needs tasks:review."""
+    return Call(
+        method="POST",
+        path=f"/v1/tasks/{_id(task_id)}:propose-review",
+        answer=ProposalReceipt,
+        body=_body(_members(review, exact="result")),
+        key=_key(idempotency_key),
+    )
+
+
+def approve_review(
+    task_id: str, approval: Approval, *, idempotency_key: str
+) -> Call[ReviewReceipt]:
+    """Settle a task as another person proposed; needs tasks:review."""
+    return Call(
+        method="POST",
+        path=f"/v1/tasks/{_id(task_id)}:approve-review",
+        answer=ReviewReceipt,
+        body=_body(_members(approval)),
+        key=_key(idempotency_key),
+    )
+
+
+def withdraw_review(
+    task_id: str, proposal_id: str, *, idempotency_key: str
+) -> Call[ProposalReceipt]:
+    """Take a proposed review back; needs tasks:review."""
+    return Call(
+        method="POST",
+        path=f"/v1/tasks/{_id(task_id)}:withdraw-review",
+        answer=ProposalReceipt,
+        body=_body({"proposal_id": _id(proposal_id)}),
+        key=_key(idempotency_key),
+    )
+
+
+def list_proposals(task_id: str) -> Call[Proposals]:
+    """What was proposed for the task, and how each proposal stands."""
+    return Call(
+        method="GET", path=f"/v1/tasks/{_id(task_id)}/proposals", answer=Proposals
+    )
+
+
 def retry_task(
     task_id: str, retry: Retry, *, idempotency_key: str
 ) -> Call[RetryReceipt]:
@@ -260,6 +310,16 @@ def get_operation(task_id: str, audit_id: str) -> Call[OperationDetail]:
         method="GET",
         path=f"/v1/tasks/{_id(task_id)}/operations/{_id(audit_id)}",
         answer=OperationDetail,
+    )
+
+
+def get_recovery_slo(*, window_hours: int = 24) -> Call[RecoverySLO]:
+    """How recovery stands in the token's queues; needs tasks:audit:read."""
+    return Call(
+        method="GET",
+        path="/v1/recovery/slo",
+        answer=RecoverySLO,
+        query={"window_hours": str(window_hours)},
     )
 
 

@@ -107,6 +107,15 @@ class PermissionDenied(Refused):
     """The token lacks the permission."""
 
 
+class ReviewNotAllowed(Refused):
+    """The queue wants another person for this review."""
+
+    @property
+    def reason(self) -> str | None:
+        """SUBMITTER or PROPOSER: what you are of this task."""
+        return self._text("reason")
+
+
 class NotFound(Refused):
     """No such thing for this token's namespace and queues."""
 
@@ -188,6 +197,7 @@ class Refusals:
         "UNSUPPORTED_MEDIA_TYPE": UnsupportedMediaType,
         "UNAUTHENTICATED": Unauthenticated,
         "PERMISSION_DENIED": PermissionDenied,
+        "REVIEW_NOT_ALLOWED": ReviewNotAllowed,
         "NOT_FOUND": NotFound,
         "STATE_CONFLICT": StateConflict,
         "IDEMPOTENCY_CONFLICT": IdempotencyConflict,

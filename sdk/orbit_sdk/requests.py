@@ -73,6 +73,13 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected_dossier_digest: str | UnsetType = UNSET
 
 
+class Approval(msgspec.Struct, frozen=True, kw_only=True):
+    """Which proposed review is carried out, and the revision that it was read at."""
+
+    proposal_id: str
+    expected_revision: str
+
+
 class Retry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What an operator declares to have a FAILED or CANCELLED task done anew."""
 

@@ -9,6 +9,7 @@ from tasks_app.domain.commands import CancelTask
 from tasks_app.domain.declarations import check_reason
 from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.lifecycle import State
+from tasks_app.models.chain import Audit, head_of, next_link
 from tasks_app.models.locking import LockedTask, conflict, lock_task
 from tasks_app.models.replay import Answered, replay
 from tasks_app.models.settlement import tell_owners
@@ -107,7 +108,17 @@ def _check_cancellable(locked: LockedTask) -> None:
 def _request(
     locked: LockedTask, *, reason: str | None, identity: Identity, actor: Actor
 ) -> Answered:
-    task, audit_id = locked.task, new_id()
+    task = locked.task
+    audit_id = new_id()
+    audit = Audit(
+        id=audit_id,
+        action=OPERATION,
+        revision=task.revision,
+        reason=reason,
+        before=picture(task.state, task.revision),
+        after=picture(task.state, task.revision, cancel_requested=True),
+    )
+    link = next_link(audit, task=task, actor=actor, now=locked.now)
     rows(
         REQUEST_CANCEL,
         {
@@ -115,14 +126,12 @@ def _request(
             "now": locked.now,
             "key_digest": identity.key_digest,
             "content_digest": identity.content_digest,
-            "audit": audit_id,
-            "operation": new_id(),
             "actor": actor.id,
             "actor_kind": actor.kind,
-            "reason": reason,
-            "before": picture(task.state, task.revision),
-            "after": picture(task.state, task.revision, cancel_requested=True),
+            **link,
         },
     )
-    asked = task._replace(cancel_requested_at=locked.now, updated_at=locked.now)
+    asked = task._replace(
+        cancel_requested_at=locked.now, updated_at=locked.now, **head_of(link)
+    )
     return Answered(task=asked, audit_id=audit_id, deduplicated=False)

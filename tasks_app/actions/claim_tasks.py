@@ -10,12 +10,13 @@ from uuid import UUID
 from django.db import transaction
 from msgspec import UNSET
 
-from orbit.ids import new_hex_id, new_id
+from orbit.ids import new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import ClaimTasks
 from tasks_app.domain.errors import QueueNotFound
 from tasks_app.domain.lifecycle import State
 from tasks_app.domain.throttle import Bucket, Limits, Room
+from tasks_app.models.chain import Audit, next_link
 from tasks_app.models.record import TaskRecord, task_from
 from tasks_app.models.statements.run import as_json, rows
 from tasks_app.models.statements.start import (
@@ -173,7 +174,7 @@ def _start(
     rows(
         START,
         {
-            "attempts": as_json([_row(entry, gate) for entry in assignments]),
+            "attempts": as_json([_row(entry, gate, actor) for entry in assignments]),
             "queue": gate.queue_id,
             "lease_ms": gate.lease_ms,
             "worker_name": command.worker.name,
@@ -210,8 +211,19 @@ def _assign(task: TaskRecord, *, gate: _Gate) -> Assignment:
     )
 
 
-def _row(entry: Assignment, gate: _Gate) -> dict[str, Any]:
+def _row(entry: Assignment, gate: _Gate, actor: Actor) -> dict[str, Any]:
     task = entry.task
+    audit = Audit(
+        action="task.start",
+        revision=task.revision,
+        before=picture(State.WAITING, task.revision - 1),
+        after=picture(
+            State.RUNNING,
+            task.revision,
+            attempt_id=entry.attempt_id,
+            attempt_number=entry.attempt_number,
+        ),
+    )
     return {
         "task_id": task.id,
         "from_revision": task.revision - 1,
@@ -222,13 +234,5 @@ def _row(entry: Assignment, gate: _Gate) -> dict[str, Any]:
         "takes_slot": gate.limits.slots is not None,
         "takes_key": gate.limits.per_key is not None
         and task.concurrency_key is not None,
-        "audit_id": new_hex_id(),
-        "operation_id": new_hex_id(),
-        "before": picture(State.WAITING, task.revision - 1),
-        "after": picture(
-            State.RUNNING,
-            task.revision,
-            attempt_id=entry.attempt_id,
-            attempt_number=entry.attempt_number,
-        ),
+        **next_link(audit, task=task, actor=actor, now=gate.now),
     }

@@ -1,5 +1,6 @@
 """Change the limits of a queue while it is at work."""
 
+from dataclasses import fields
 from uuid import UUID
 
 from django.db import transaction
@@ -9,6 +10,8 @@ from tasks_app.models import Queue
 from tasks_app.models.statements.limits import BACKFILL_PERMITS, LOCK_CLAIMS
 from tasks_app.models.statements.quota import change_limit
 from tasks_app.models.statements.run import rows
+
+SETTINGS = [setting.name for setting in fields(QueueLimits)]
 
 
 def configure_queue(*, queue_id: UUID, limits: QueueLimits) -> None:
@@ -20,25 +23,9 @@ def configure_queue(*, queue_id: UUID, limits: QueueLimits) -> None:
         rows(LOCK_CLAIMS, {"queue": queue_id})
         queue = Queue.objects.select_for_update().get(id=queue_id)
         more = limits.max_outstanding - queue.max_outstanding
-        for name in (
-            "is_paused",
-            "max_outstanding",
-            "max_concurrency",
-            "rate_per_second",
-            "key_concurrency",
-            "lease_ms",
-        ):
+        for name in SETTINGS:
             setattr(queue, name, getattr(limits, name))
-        queue.save(
-            update_fields=[
-                "is_paused",
-                "max_outstanding",
-                "max_concurrency",
-                "rate_per_second",
-                "key_concurrency",
-                "lease_ms",
-            ]
-        )
+        queue.save(update_fields=SETTINGS)
         rows(
             BACKFILL_PERMITS,
             {

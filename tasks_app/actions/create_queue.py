@@ -28,6 +28,9 @@ def create_queue(
             rate_per_second=limits.rate_per_second,
             key_concurrency=limits.key_concurrency,
             lease_ms=limits.lease_ms,
+            reviewer_may_be_submitter=limits.reviewer_may_be_submitter,
+            second_approver=limits.second_approver,
+            approval_seconds=limits.approval_seconds,
         )
         QueueThrottle.objects.create(
             queue=queue, tokens=0.0, refilled_at=queue.created_at

@@ -1,7 +1,6 @@
 """A person re-executes a failed or cancelled task as a new, linked one."""
 
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -12,7 +11,13 @@ from tasks_app.domain.commands import RetryTask
 from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.recovery import check_retry
-from tasks_app.models.acceptance import NewTask, Place, accepted_record, write_tasks
+from tasks_app.models.acceptance import (
+    NewTask,
+    Place,
+    SourceAudit,
+    write_tasks,
+)
+from tasks_app.models.chain import Audit
 from tasks_app.models.locking import lock_task
 from tasks_app.models.record import TaskRecord
 from tasks_app.models.recovery import (
@@ -70,23 +75,24 @@ def _retry(
         return replay(locked.receipt)
     check_retryable(locked, command)
     source = locked.task
+    audit_id = new_id()
     child = replace(
-        successor_of(locked, command), identity=identity, receipt_audit_id=new_id()
+        successor_of(locked, command), identity=identity, receipt_audit_id=audit_id
     )
     place = place_of_successor(source)
     if is_patient:
         _take_one(place)
-    write_tasks(
+    [accepted] = write_tasks(
         [child],
         place=place,
         actor=actor,
         now=locked.now,
         is_quota_taken=is_patient,
-        source_audits=[_source_audit(source, child, command)],
+        source=_source_audit(source, child, audit_id, command),
     )
     return Answered(
-        task=accepted_record(child, place=place, actor=actor, now=locked.now),
-        audit_id=child.receipt_audit_id or child.audit_id,
+        task=accepted,
+        audit_id=audit_id,
         deduplicated=False,
     )
 
@@ -100,21 +106,20 @@ def _take_one(place: Place) -> None:
 
 
 def _source_audit(
-    source: TaskRecord, child: NewTask, command: RetryTask
-) -> dict[str, Any]:
+    source: TaskRecord, child: NewTask, audit_id: UUID, command: RetryTask
+) -> SourceAudit:
     after = {
         "source_task_id": source.id,
         "retry_task_id": child.id,
         **retry_says(command),
     }
-    return {
-        "id": child.receipt_audit_id,
-        "task_id": source.id,
-        "operation_id": new_id(),
-        "action": RETRY,
-        "revision": source.revision,
-        "reason": command.reason,
-        "evidence_ref": command.evidence_ref,
-        "before": picture(source.state, source.revision),
-        "after": _encode(after).decode(),
-    }
+    audit = Audit(
+        id=audit_id,
+        action=RETRY,
+        revision=source.revision,
+        reason=command.reason,
+        evidence_ref=command.evidence_ref,
+        before=picture(source.state, source.revision),
+        after=_encode(after).decode(),
+    )
+    return SourceAudit(task=source, audit=audit)

@@ -7,11 +7,13 @@ from tasks_app.domain.commands import ReviewTask
 from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.recovery import check_review
 from tasks_app.models.locking import lock_task
-from tasks_app.models.recovery import REVIEW, check_reviewable, settled_by
+from tasks_app.models.recovery import REVIEW, check_one_is_enough, check_reviewable
 from tasks_app.models.replay import Answered, replay
-from tasks_app.models.settlement import tell_owners
+from tasks_app.models.review import (
+    Conclusion,
+    settle,
+)
 from tasks_app.models.statements.quota import patiently
-from tasks_app.models.transition import ReceiptRow, Transition, write_transitions
 
 
 def review_task(
@@ -25,9 +27,9 @@ def review_task(
     """Settle a NEEDS_REVIEW task as SUCCEEDED or FAILED (spec, section 2).
 
     The same key and content again answers the first receipt, whatever the task is now.
-    Raises Invalid, TaskNotFound, IdempotencyConflict or StateConflict (DossierChanged
-    when the dossier that it was decided on is not the present one); then nothing is
-    written.
+    Raises Invalid, TaskNotFound, IdempotencyConflict, StateConflict (DossierChanged
+    when the dossier that it was decided on is not the present one) or ReviewNotAllowed;
+    then nothing is written.
     """
     check_review(command)
     return patiently(
@@ -57,22 +59,9 @@ def _review(
     if locked.receipt is not None:
         return replay(locked.receipt)
     check_reviewable(locked, command)
-    move, after = settled_by(locked.task, command)
-    transition = Transition(
-        task=locked.task,
-        move=move,
-        action=REVIEW,
-        reason=command.reason,
-        evidence_ref=command.evidence_ref,
-        after=after,
-        receipt=ReceiptRow(
-            operation=REVIEW,
-            key_digest=identity.key_digest.hex(),
-            content_digest=identity.content_digest.hex(),
-        ),
+    locked.duty.check_reviewer(actor, submitted_by=locked.task.submitted_by)
+    check_one_is_enough(locked)
+    conclusion = Conclusion(command=command, actor=actor)
+    return settle(
+        locked, conclusion, action=REVIEW, identity=identity, is_patient=is_patient
     )
-    moved = write_transitions(
-        [transition], actor=actor, now=locked.now, is_patient=is_patient
-    )
-    tell_owners(moved)
-    return Answered(task=moved[0], audit_id=transition.audit_id, deduplicated=False)

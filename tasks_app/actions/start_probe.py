@@ -1,7 +1,6 @@
 """A person has it looked up whether a task took effect."""
 
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from orbit.exact_json import encode
@@ -18,7 +17,13 @@ from tasks_app.domain.probes import (
     probe_payload,
 )
 from tasks_app.domain.timing import window
-from tasks_app.models.acceptance import NewTask, Place, accepted_record, write_tasks
+from tasks_app.models.acceptance import (
+    NewTask,
+    Place,
+    SourceAudit,
+    write_tasks,
+)
+from tasks_app.models.chain import Audit
 from tasks_app.models.grounds import grounds_from, task_with_grounds
 from tasks_app.models.locking import LockedTask, conflict, lock_task
 from tasks_app.models.replay import Answered, replay
@@ -60,7 +65,8 @@ def _start(
         return replay(locked.receipt)
     _check_probeable(locked)
     source = locked.task
-    probe = replace(_probe_of(locked), identity=identity, receipt_audit_id=new_id())
+    audit_id = new_id()
+    probe = replace(_probe_of(locked), identity=identity, receipt_audit_id=audit_id)
     place = Place(
         namespace_id=source.namespace_id,
         application_id=source.application_id,
@@ -70,18 +76,18 @@ def _start(
     )
     if is_patient:
         _take_one(place)
-    write_tasks(
+    [accepted] = write_tasks(
         [probe],
         place=place,
         actor=actor,
         now=locked.now,
         is_quota_taken=is_patient,
-        source_audits=[_source_audit(locked, probe)],
+        source=_source_audit(locked, probe, audit_id),
     )
     announce_probe(source.owner, probe_id=probe.id)
     return Answered(
-        task=accepted_record(probe, place=place, actor=actor, now=locked.now),
-        audit_id=probe.receipt_audit_id or probe.audit_id,
+        task=accepted,
+        audit_id=audit_id,
         deduplicated=False,
     )
 
@@ -158,16 +164,13 @@ def _take_one(place: Place) -> None:
         raise QueueFull() if scarce == place.queue_id else ApplicationFull()
 
 
-def _source_audit(locked: LockedTask, probe: NewTask) -> dict[str, Any]:
+def _source_audit(locked: LockedTask, probe: NewTask, audit_id: UUID) -> SourceAudit:
     task = locked.task
-    return {
-        "id": probe.receipt_audit_id,
-        "task_id": task.id,
-        "operation_id": new_id(),
-        "action": OPERATION,
-        "revision": task.revision,
-        "reason": None,
-        "evidence_ref": None,
-        "before": picture(task.state, task.revision),
-        "after": encode({"probe_task_id": probe.id, "handler": probe.handler}).decode(),
-    }
+    audit = Audit(
+        id=audit_id,
+        action=OPERATION,
+        revision=task.revision,
+        before=picture(task.state, task.revision),
+        after=encode({"probe_task_id": probe.id, "handler": probe.handler}).decode(),
+    )
+    return SourceAudit(task=task, audit=audit)

@@ -23,9 +23,9 @@ from tasks_app.domain.timing import parse_moment, window
 from tasks_app.models.acceptance import (
     NewTask,
     Place,
-    accepted_record,
     write_tasks,
 )
+from tasks_app.models.record import TaskRecord
 from tasks_app.models.replay import (
     Answered,
     StoredReceipt,
@@ -225,8 +225,9 @@ def _create(
         full = QueueFull() if scarce == place.queue_id else ApplicationFull()
         refused = dict.fromkeys(keys[units:], full)
         keys = keys[:units]
+    accepted: list[TaskRecord] = []
     if keys:
-        write_tasks(
+        accepted = write_tasks(
             [fresh[key] for key in keys],
             place=place,
             actor=actor,
@@ -234,10 +235,6 @@ def _create(
             is_quota_taken=is_patient,
         )
     return refused | {
-        key: Answered(
-            task=accepted_record(fresh[key], place=place, actor=actor, now=desk.now),
-            audit_id=fresh[key].audit_id,
-            deduplicated=False,
-        )
-        for key in keys
+        key: Answered(task=task, audit_id=fresh[key].audit_id, deduplicated=False)
+        for key, task in zip(keys, accepted, strict=True)
     }

@@ -50,6 +50,21 @@ class LimitsForm(forms.Form):
         max_value=300_000,
         help_text="Where a claim names none.",
     )
+    reviewer_may_be_submitter = forms.BooleanField(
+        label="Who submitted a task may review it",
+        required=False,
+        help_text="Unset, a review takes somebody else.",
+    )
+    second_approver = forms.BooleanField(
+        label="A review takes two people",
+        required=False,
+        help_text="One proposes it, another approves it.",
+    )
+    approval_seconds = forms.IntegerField(
+        label="Seconds in which a proposal may be approved",
+        min_value=1,
+        max_value=2_592_000,
+    )
 
 
 @admin.register(Namespace)

@@ -100,7 +100,7 @@ def add_components(result: Schema, **_options: object) -> Schema:
 def _schemas() -> dict[str, Schema]:
     shapes = {operation.answer for operation in OPERATIONS.values()}
     shapes |= {entry.body for entry in OPERATIONS.values() if entry.body is not None}
-    shapes |= {getattr(schemas, name) for name in (*_REFUSALS, "StateConflict")}
+    shapes |= {getattr(schemas, name) for name in (*_REFUSALS, *_MORE_REFUSALS)}
     found = component_schemas(tuple(sorted(shapes, key=lambda shape: shape.__name__)))
     for name in ("SubmitTask", "RetryTask", "BatchedTask"):
         for member in ("available_at", "start_deadline_at"):
@@ -128,6 +128,10 @@ def _responses() -> dict[str, Schema]:
         "with other content before.",
         {"oneOf": both},
     )
+    refusals["ReviewForbidden"] = _refusal(
+        "The token lacks the permission, or the queue wants another person.",
+        {"oneOf": [_schema("PermissionDenied"), _schema("ReviewNotAllowed")]},
+    )
     for name in ("Full", "Unavailable"):
         refusals[name]["headers"]["Retry-After"] = _header("RetryAfter")
     refusals["Unauthenticated"]["headers"]["WWW-Authenticate"] = _header("Challenge")
@@ -150,10 +154,15 @@ def _refusal(words: str, error: Schema) -> Schema:
     }
 
 
+def _schema(name: str) -> Schema:
+    return {"$ref": SCHEMAS.format(name=name)}
+
+
 def _header(name: str) -> Schema:
     return {"$ref": f"#/components/headers/{name}"}
 
 
+_MORE_REFUSALS = ("StateConflict", "ReviewNotAllowed")
 _CONFLICTS = ("StateConflict", "IdempotencyConflict")
 _REQUEST_ID = {
     "type": "string",

@@ -15,6 +15,7 @@ from tasks_app.api.parameters import (
     OK,
     ONCE,
     PAGE,
+    REVIEWER,
     TEXT,
     limit,
     query,
@@ -127,8 +128,55 @@ OPERATIONS["TaskReview", "POST"] = Operation(
     answers={200: "Settled; the same key again gets the same receipt."},
     answer=schemas.ReviewReceipt,
     answer_example=examples.REVIEWED,
+    refusals=CONFLICT | REVIEWER,
+    has_key=True,
+)
+OPERATIONS["TaskProposeReview", "POST"] = Operation(
+    id="propose_review",
+    summary="Propose a review that another person approves",
+    permission="tasks:review",
+    tag="recovery",
+    notes="The body of `:review`. The task does not change. One proposal is open at a "
+    "time; it is over when it expires, is withdrawn, or the task moves on.",
+    body=commands.ReviewTask,
+    body_example=examples.REVIEW,
+    answers={201: "Proposed.", 200: ONCE[200]},
+    answer=schemas.ProposalReceipt,
+    refusals=CONFLICT | REVIEWER,
+    has_key=True,
+)
+OPERATIONS["TaskApproveReview", "POST"] = Operation(
+    id="approve_review",
+    summary="Settle a task as another person proposed",
+    permission="tasks:review",
+    tag="recovery",
+    notes="One operation names both: `actor_id` proposed, `approver_id` approved.",
+    body=commands.ApproveReview,
+    answers={200: "Settled; the same key again gets the same receipt."},
+    answer=schemas.ReviewReceipt,
+    answer_example=examples.REVIEWED,
+    refusals=CONFLICT | REVIEWER,
+    has_key=True,
+)
+OPERATIONS["TaskWithdrawReview", "POST"] = Operation(
+    id="withdraw_review",
+    summary="Take a proposed review back",
+    permission="tasks:review",
+    tag="recovery",
+    body=commands.WithdrawReview,
+    answers={200: "Withdrawn; the same key again gets the same receipt."},
+    answer=schemas.ProposalReceipt,
     refusals=CONFLICT,
     has_key=True,
+)
+OPERATIONS["TaskProposals", "GET"] = Operation(
+    id="list_proposals",
+    summary="List the reviews that were proposed for a task",
+    permission="tasks:review",
+    tag="recovery",
+    notes="Oldest first, each with how it stands now.",
+    answers=OK,
+    answer=schemas.Proposals,
 )
 OPERATIONS["TaskRetry", "POST"] = Operation(
     id="retry_task",
@@ -177,6 +225,23 @@ OPERATIONS["TaskOperation", "GET"] = Operation(
     answers=OK,
     answer=schemas.Operation,
     answer_example=examples.OPERATION,
+)
+OPERATIONS["RecoveryStanding", "GET"] = Operation(
+    id="get_recovery_slo",
+    summary="How recovery stands: what waits for people, and how fast they settle it",
+    permission="tasks:audit:read",
+    tag="recovery",
+    notes="Of the token's queues. `inflow` is what came to need review, `settled` what "
+    "people decided; the time to settle looks back over the window.",
+    answers=OK,
+    answer=schemas.RecoverySLO,
+    query=(
+        query(
+            "window_hours",
+            {"type": "integer", "minimum": 1, "maximum": 744, "default": 24},
+            "What the time to settle looks back over.",
+        ),
+    ),
 )
 OPERATIONS["QueueClaim", "POST"] = Operation(
     id="claim_tasks",

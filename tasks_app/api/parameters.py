@@ -5,6 +5,7 @@ from tasks_app.api.described import Schema
 OK = {200: "As asked."}
 ONCE = {201: "Accepted.", 200: "The same key again: what was answered the first time."}
 CONFLICT = {409: "Conflict"}
+REVIEWER = {403: "ReviewForbidden"}
 NO_QUEUE = {404: "NotFound"}
 
 

@@ -117,6 +117,39 @@ class RetryReceipt(TaskReceipt, kw_only=True):
     audit_id: Id
 
 
+class Proposal(Struct, kw_only=True):
+    """A review that waits for a second person, and how it stands."""
+
+    id: Id
+    task_id: Id
+    queue_id: Id
+    state: Literal["OPEN", "APPROVED", "WITHDRAWN", "EXPIRED", "SUPERSEDED"]
+    expected_revision: Revision
+    outcome: Literal["SUCCEEDED", "FAILED"]
+    result: Raw
+    reason: str
+    evidence_ref: str
+    proposed_by: Id
+    created_at: datetime
+    expires_at: datetime
+    decided_by: Id | UnsetType = UNSET
+    decided_at: datetime | UnsetType = UNSET
+
+
+class ProposalReceipt(Struct, kw_only=True):
+    """The proposal as the write left it, and the operation."""
+
+    proposal: Proposal
+    audit_id: Id
+    deduplicated: bool
+
+
+class Proposals(Struct, kw_only=True):
+    """Every proposal of the task, oldest first."""
+
+    items: list[Proposal]
+
+
 class Problem(Struct, kw_only=True):
     """Why a call was refused, and what to do next."""
 
@@ -150,6 +183,13 @@ class PermissionDenied(Problem, kw_only=True):
     required_permission: str | UnsetType = UNSET
 
 
+class ReviewNotAllowed(Problem, kw_only=True):
+    """The queue wants another person: who submitted or proposed it may not."""
+
+    code: Literal["REVIEW_NOT_ALLOWED"]
+    reason: Literal["SUBMITTER", "PROPOSER"]
+
+
 class NotFound(Problem, kw_only=True):
     """No such thing, or it belongs to another namespace, queue range or task."""
 
@@ -178,6 +218,12 @@ class StateConflict(Problem, kw_only=True):
         "PERMIT",
         "EFFECT_UNCERTAIN",
         "ALREADY_RETRIED",
+        "SECOND_APPROVER",
+        "PROPOSED",
+        "PROPOSAL_APPROVED",
+        "PROPOSAL_WITHDRAWN",
+        "PROPOSAL_EXPIRED",
+        "PROPOSAL_SUPERSEDED",
         "DOSSIER_CHANGED",
         "NO_PROBE",
         "PROBE_RUNNING",
@@ -344,6 +390,7 @@ class Operation(OperationSummary, kw_only=True):
     before: dict[str, Any] | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     evidence_ref: str | UnsetType = UNSET
+    approver_id: Id | UnsetType = UNSET
 
 
 class OperationPage(Struct, kw_only=True):
@@ -351,6 +398,63 @@ class OperationPage(Struct, kw_only=True):
 
     items: list[OperationSummary]
     next_cursor: Cursor | UnsetType = UNSET
+
+
+class OldestInReview(Struct, kw_only=True):
+    """The task that has waited longest for a person."""
+
+    task_id: Id
+    queue_id: Id
+    since: datetime
+    age_ms: int
+
+
+class NeedsReview(Struct, kw_only=True):
+    """How many tasks wait for a person; `oldest` is there when one does."""
+
+    tasks: int
+    oldest: OldestInReview | UnsetType = UNSET
+
+
+class HeldQuota(Struct, kw_only=True):
+    """The quota of a queue that tasks in NEEDS_REVIEW hold, one unit each."""
+
+    queue_id: Id
+    name: str
+    quota_held: int
+    max_outstanding: int
+    oldest_since: datetime
+
+
+class Flow(Struct, kw_only=True):
+    """How many in the last hour and in the last day."""
+
+    last_hour: int
+    last_day: int
+
+
+class TimeToSettle(Struct, kw_only=True):
+    """From needing review to the decision, of the newest 10 000 in the window.
+
+    The percentiles are there when there was a decision.
+    """
+
+    tasks: int
+    p50_ms: int | UnsetType = UNSET
+    p95_ms: int | UnsetType = UNSET
+
+
+class RecoverySLO(Struct, kw_only=True):
+    """How recovery stands in the token's queues."""
+
+    measured_at: datetime
+    window_hours: int
+    needs_review: NeedsReview
+    queues: list[HeldQuota]
+    serial_jobs_blocked: int
+    inflow: Flow
+    settled: Flow
+    time_to_settle: TimeToSettle
 
 
 class Event(Struct, kw_only=True):

@@ -1,6 +1,7 @@
 """What /v1 answers: the JSON form of tasks, attempts, operations and events."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from tasks_app.actions.claim_tasks import Assignment
 from tasks_app.models import Attempt, Evidence, OperationAudit
 from tasks_app.models.record import TaskRecord
 from tasks_app.models.replay import Answered
+from tasks_app.models.review import ProposalRecord, Proposed
+from tasks_app.models.slo import QueueInReview, RecoverySLO
 
 Shape = dict[str, Any]
 
@@ -174,6 +177,85 @@ def evidence_shape(evidence: Evidence) -> Shape:
     }
 
 
+def proposal_shape(proposal: ProposalRecord) -> Shape:
+    """A proposed review, and how it stood when it was read."""
+    shape: Shape = {
+        "id": proposal.id,
+        "task_id": proposal.task_id,
+        "queue_id": proposal.queue_id,
+        "state": proposal.state,
+        "expected_revision": str(proposal.revision),
+        "outcome": proposal.outcome,
+        "result": msgspec.Raw(proposal.result.encode()),
+        "reason": proposal.reason,
+        "evidence_ref": proposal.evidence_ref,
+        "proposed_by": proposal.proposer_id,
+        "created_at": proposal.created_at,
+        "expires_at": proposal.expires_at,
+    }
+    if proposal.decided_at is not None:
+        shape["decided_by"] = proposal.decided_by
+        shape["decided_at"] = proposal.decided_at
+    return shape
+
+
+def proposed_shape(proposed: Proposed) -> Shape:
+    """The answer of a proposal or its withdrawal."""
+    return {
+        "proposal": proposal_shape(proposed.proposal),
+        "audit_id": proposed.audit_id,
+        "deduplicated": proposed.deduplicated,
+    }
+
+
+def slo_shape(standing: RecoverySLO) -> Shape:
+    """How recovery stands; what there is nothing of is left out."""
+    needs_review: Shape = {"tasks": standing.needs_review}
+    oldest = standing.oldest
+    if oldest is not None and oldest.oldest_since is not None:
+        needs_review["oldest"] = {
+            "task_id": oldest.oldest_task_id,
+            "queue_id": oldest.queue_id,
+            "since": oldest.oldest_since,
+            "age_ms": _milliseconds(standing.measured_at - oldest.oldest_since),
+        }
+    speed = standing.time_to_settle
+    settling: Shape = {"tasks": speed.settled}
+    if speed.p50_ms is not None and speed.p95_ms is not None:
+        settling |= {"p50_ms": round(speed.p50_ms), "p95_ms": round(speed.p95_ms)}
+    queues = standing.queues
+    return {
+        "measured_at": standing.measured_at,
+        "window_hours": standing.window // timedelta(hours=1),
+        "needs_review": needs_review,
+        "queues": [_held_shape(queue) for queue in queues if queue.held],
+        "serial_jobs_blocked": standing.serial_jobs_blocked,
+        "inflow": {
+            "last_hour": sum(queue.inflow_hour for queue in queues),
+            "last_day": sum(queue.inflow_day for queue in queues),
+        },
+        "settled": {
+            "last_hour": sum(queue.settled_hour for queue in queues),
+            "last_day": sum(queue.settled_day for queue in queues),
+        },
+        "time_to_settle": settling,
+    }
+
+
+def _held_shape(queue: QueueInReview) -> Shape:
+    return {
+        "queue_id": queue.queue_id,
+        "name": queue.name,
+        "quota_held": queue.held,
+        "max_outstanding": queue.max_outstanding,
+        "oldest_since": queue.oldest_since,
+    }
+
+
+def _milliseconds(span: timedelta) -> int:
+    return span // timedelta(milliseconds=1)
+
+
 def operation_summary(operation: OperationAudit) -> Shape:
     """One operation in a list (spec, section 4)."""
     return {
@@ -193,6 +275,8 @@ def operation_shape(operation: OperationAudit) -> Shape:
         shape["reason"] = operation.reason
     if operation.evidence_ref is not None:
         shape["evidence_ref"] = operation.evidence_ref
+    if operation.approver_id is not None:
+        shape["approver_id"] = operation.approver_id
     if operation.before is not None:
         shape["before"] = msgspec.Raw(operation.before.encode())
     shape["after"] = msgspec.Raw(operation.after.encode())

@@ -3,7 +3,16 @@
 from django.urls import path
 
 import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
-from tasks_app.api import document, dossier, events, recovery, tasks, work
+from tasks_app.api import (
+    document,
+    dossier,
+    events,
+    proposals,
+    recovery,
+    slo,
+    tasks,
+    work,
+)
 
 urlpatterns = [
     path("tasks", tasks.TaskList.as_view()),
@@ -12,6 +21,12 @@ urlpatterns = [
     path("tasks/<hexid:task_id>/attempts", tasks.TaskAttempts.as_view()),
     path("tasks/<hexid:task_id>:cancel", tasks.TaskCancel.as_view()),
     path("tasks/<hexid:task_id>:review", recovery.TaskReview.as_view()),
+    path("tasks/<hexid:task_id>:propose-review", proposals.TaskProposeReview.as_view()),
+    path("tasks/<hexid:task_id>:approve-review", proposals.TaskApproveReview.as_view()),
+    path(
+        "tasks/<hexid:task_id>:withdraw-review", proposals.TaskWithdrawReview.as_view()
+    ),
+    path("tasks/<hexid:task_id>/proposals", proposals.TaskProposals.as_view()),
     path("tasks/<hexid:task_id>:retry", recovery.TaskRetry.as_view()),
     path("tasks/<hexid:task_id>:probe", recovery.TaskProbe.as_view()),
     path("tasks/<hexid:task_id>:preview-review", dossier.ReviewPreview.as_view()),
@@ -23,6 +38,7 @@ urlpatterns = [
         "tasks/<hexid:task_id>/operations/<hexid:audit_id>",
         recovery.TaskOperation.as_view(),
     ),
+    path("recovery/slo", slo.RecoveryStanding.as_view()),
     path("contradictions", dossier.ContradictionList.as_view()),
     path("receipts:look-up", dossier.ReceiptLookUp.as_view()),
     path("queues/<hexid:queue_id>:claim", work.QueueClaim.as_view()),

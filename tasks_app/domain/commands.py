@@ -172,3 +172,16 @@ class RetryTask(Command, frozen=True, kw_only=True):
     task_timeout_ms: TimeoutMs
     available_at: str | None = None
     start_deadline_at: str | None = None
+
+
+class ApproveReview(Command, frozen=True, kw_only=True):
+    """A second person carries out a proposed review."""
+
+    proposal_id: Hex32
+    expected_revision: Revision
+
+
+class WithdrawReview(Command, frozen=True, kw_only=True):
+    """A person takes a proposed review back."""
+
+    proposal_id: Hex32

@@ -186,3 +186,19 @@ class ApplicationDisabled(Forbidden):
             "The application of this queue is disabled. Ask an administrator to enable "
             "it; the same key may be used then."
         )
+
+
+class ReviewNotAllowed(Forbidden):
+    """The queue wants another person for this; `details` carry the reason."""
+
+    code = "REVIEW_NOT_ALLOWED"
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message, details={"reason": reason})
+
+
+class ProposalNotFound(NotFound):
+    """The task has no such proposed review."""
+
+    def __init__(self) -> None:
+        super().__init__("This task has no proposed review with that id.")

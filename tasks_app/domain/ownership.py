@@ -61,6 +61,17 @@ class ForeseeingOwner(Protocol):
 
 
 @runtime_checkable
+class BlockableOwner(Protocol):
+    """What an owner's policy offers besides when its work can stand still."""
+
+    def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
+        """What cannot go on while the tasks of these owners wait for review; read only.
+
+        Answers ids of the owner's own choice, such as those of its serial jobs.
+        """
+
+
+@runtime_checkable
 class ProbingOwner(Protocol):
     """What an owner's policy offers besides when its own workers probe its tasks."""
 
@@ -123,6 +134,12 @@ def waiting_behind(
     if owner_id is None or not isinstance(policy, ForeseeingOwner):
         return ()
     return policy.waiting_behind(owner_id=owner_id, limit=limit)
+
+
+def blocked_by(kind: OwnerKind, owner_ids: Sequence[UUID]) -> set[UUID]:
+    """What stands still while tasks of these owners wait, as far as they can tell."""
+    policy = policy_for(kind)
+    return policy.blocked_by(owner_ids) if isinstance(policy, BlockableOwner) else set()
 
 
 def refuse_probe(kind: OwnerKind, *, handler: str) -> str | None:

@@ -6,6 +6,7 @@ from tasks_app.models.evidence import Evidence
 from tasks_app.models.namespace import Application, Namespace
 from tasks_app.models.operation_audit import OperationAudit
 from tasks_app.models.permit import Permit
+from tasks_app.models.proposal import ReviewDecision, ReviewProposal
 from tasks_app.models.queue import Queue, QueueThrottle, QuotaShare
 from tasks_app.models.receipt import Receipt
 from tasks_app.models.review_batch import (
@@ -30,5 +31,7 @@ __all__ = [
     "ReviewBatch",
     "ReviewBatchEvent",
     "ReviewBatchItem",
+    "ReviewDecision",
+    "ReviewProposal",
     "Task",
 ]

@@ -8,14 +8,21 @@ from uuid import UUID
 
 import msgspec
 
-from orbit.ids import new_hex_id, new_id
+from orbit.ids import new_id
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
+from tasks_app.domain.audit_chain import GENESIS
 from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.lifecycle import State
 from tasks_app.domain.timing import Window
+from tasks_app.models.chain import Audit, first_link, head_of, next_link
 from tasks_app.models.record import TaskRecord
-from tasks_app.models.statements.accept import ACCEPT, ACCEPT_TAKEN
+from tasks_app.models.statements.accept import (
+    ACCEPT,
+    ACCEPT_TAKEN,
+    RETRY,
+    RETRY_TAKEN,
+)
 from tasks_app.models.statements.quota import SharesBusy
 from tasks_app.models.statements.run import as_json, rows
 
@@ -67,6 +74,27 @@ class Place:
     subject_id: UUID
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceAudit:
+    """What is recorded on the task that a new one runs again."""
+
+    task: TaskRecord
+    audit: Audit
+
+    def row(self, *, actor: Actor, now: datetime) -> dict[str, Any]:
+        """Its columns."""
+        link = next_link(self.audit, task=self.task, actor=actor, now=now)
+        return {"task_id": self.task.id, "revision": self.audit.revision, **link}
+
+
+_STATEMENTS = {
+    (False, False): ACCEPT,
+    (False, True): ACCEPT_TAKEN,
+    (True, False): RETRY,
+    (True, True): RETRY_TAKEN,
+}
+
+
 def write_tasks(
     tasks: Sequence[NewTask],
     *,
@@ -74,19 +102,20 @@ def write_tasks(
     actor: Actor,
     now: datetime,
     is_quota_taken: bool,
-    source_audits: Sequence[dict[str, Any]] = (),
-) -> None:
-    """Write all of `tasks`, or raise SharesBusy (quota) or KeyRace and write none.
+    source: SourceAudit | None = None,
+) -> list[TaskRecord]:
+    """The tasks as accepted: all of them, or SharesBusy (quota) or KeyRace and none.
 
-    `is_quota_taken` says that the caller holds the units already. `source_audits` are
-    records on another task that belong to the same act.
+    `is_quota_taken` says that the caller holds the units already. `source` is the
+    record on another task, locked by the caller, that belongs to the same act.
     """
     require_transaction()
+    new = [_row(task, place, actor, now) for task in tasks]
     is_taken, written = rows(
-        ACCEPT_TAKEN if is_quota_taken else ACCEPT,
+        _STATEMENTS[source is not None, is_quota_taken],
         {
-            "tasks": as_json([_row(task, place, now) for task in tasks]),
-            "source_audits": as_json(source_audits),
+            "tasks": as_json(new),
+            "source_audit": source and as_json(source.row(actor=actor, now=now)),
             "namespace": place.namespace_id,
             "application": place.application_id,
             "queue": place.queue_id,
@@ -102,12 +131,18 @@ def write_tasks(
         raise SharesBusy
     if written != sum(task.identity is not None for task in tasks):
         raise KeyRace
+    return [
+        accepted_record(task, place=place, actor=actor, now=now)._replace(
+            **head_of(row)
+        )
+        for task, row in zip(tasks, new, strict=True)
+    ]
 
 
 def accepted_record(
     task: NewTask, *, place: Place, actor: Actor, now: datetime
 ) -> TaskRecord:
-    """The task as it stands right after its acceptance."""
+    """The task as it stands right after its acceptance, before its first audit."""
     return TaskRecord(
         id=task.id,
         namespace_id=place.namespace_id,
@@ -147,18 +182,33 @@ def accepted_record(
         updated_at=now,
         retry_of=task.retry_of,
         submitted_by=actor.id,
+        audit_length=0,
+        audit_head=GENESIS,
     )
 
 
-def _row(task: NewTask, place: Place, now: datetime) -> dict[str, Any]:
+def _first_audit(
+    task: NewTask, *, place: Place, actor: Actor, now: datetime
+) -> dict[str, Any]:
+    audit = Audit(
+        id=task.audit_id,
+        action="task.accept",
+        revision=1,
+        after=_after(task),
+    )
+    return first_link(
+        audit, task_id=task.id, namespace_id=place.namespace_id, actor=actor, now=now
+    )
+
+
+def _row(task: NewTask, place: Place, actor: Actor, now: datetime) -> dict[str, Any]:
     identity = task.identity
     return {
         "id": task.id,
         "key_digest": identity and identity.key_digest.hex(),
         "content_digest": identity and identity.content_digest.hex(),
         "receipt_audit_id": task.receipt_audit_id or task.audit_id,
-        "audit_id": task.audit_id,
-        "operation_id": new_hex_id(),
+        **_first_audit(task, place=place, actor=actor, now=now),
         "owner_kind": task.owner_kind,
         "owner_id": task.owner_id,
         "is_gated": task.is_gated,
@@ -178,7 +228,6 @@ def _row(task: NewTask, place: Place, now: datetime) -> dict[str, Any]:
         "start_deadline_at": task.window.start_deadline_at,
         "deadline_at": task.window.deadline_at,
         "retry_of": task.retry_of,
-        "after": _after(task),
         "event": _event(task, place, now),
     }
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Reach
+from tasks_app.domain.duty import ReviewDuty
 from tasks_app.domain.errors import StateConflict, TaskNotFound
 from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.lifecycle import State
@@ -25,6 +26,7 @@ class LockedTask(NamedTuple):
     has_permit: bool
     successor_id: UUID | None
     receipt: StoredReceipt | None
+    duty: ReviewDuty
 
 
 def lock_task(
@@ -46,15 +48,24 @@ def lock_task(
         {
             "task": task_id,
             "namespace": task.namespace_id,
+            "queue": task.queue_id,
             "operation": operation,
             "key_digest": identity.key_digest,
         },
     )[0]
-    receipt = stored_receipt(facts[3:])
+    receipt = stored_receipt(facts[6:])
     if receipt is not None:
         receipt.check_content(identity)
     has_active_attempt, has_permit, successor_id = facts[:3]
-    return LockedTask(task, now, has_active_attempt, has_permit, successor_id, receipt)
+    return LockedTask(
+        task,
+        now,
+        has_active_attempt,
+        has_permit,
+        successor_id,
+        receipt,
+        ReviewDuty(*facts[3:6]),
+    )
 
 
 def look_at_task(*, task_id: UUID, reach: Reach) -> LockedTask:
@@ -69,10 +80,18 @@ def look_at_task(*, task_id: UUID, reach: Reach) -> LockedTask:
     task = task_from(found[0])
     if not reach.covers(namespace_id=task.namespace_id, queue_id=task.queue_id):
         raise TaskNotFound
-    now, has_active_attempt, has_permit, successor_id = found[0][
+    now, has_active_attempt, has_permit, successor_id, *duty = found[0][
         len(TaskRecord._fields) :
     ]
-    return LockedTask(task, now, has_active_attempt, has_permit, successor_id, None)
+    return LockedTask(
+        task,
+        now,
+        has_active_attempt,
+        has_permit,
+        successor_id,
+        None,
+        ReviewDuty(*duty),
+    )
 
 
 def conflict(

@@ -8,6 +8,7 @@ from tasks_app.models.namespace import Application, Namespace
 
 DEFAULT_QUEUE_LIMIT = 100_000
 DEFAULT_LEASE_MS = 30_000
+DEFAULT_APPROVAL_SECONDS = 86_400
 
 
 class Queue(models.Model):
@@ -23,6 +24,11 @@ class Queue(models.Model):
     rate_per_second = models.FloatField(null=True, blank=True)
     key_concurrency = models.PositiveIntegerField(null=True, blank=True)
     lease_ms = models.PositiveIntegerField(default=DEFAULT_LEASE_MS)
+    reviewer_may_be_submitter = models.BooleanField(default=True, db_default=True)
+    second_approver = models.BooleanField(default=False, db_default=False)
+    approval_seconds = models.PositiveIntegerField(
+        default=DEFAULT_APPROVAL_SECONDS, db_default=DEFAULT_APPROVAL_SECONDS
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -43,6 +49,12 @@ class Queue(models.Model):
             models.CheckConstraint(
                 condition=models.Q(lease_ms__gte=1_000, lease_ms__lte=300_000),
                 name="tasks_queue_lease_ms_range",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    approval_seconds__gte=1, approval_seconds__lte=2_592_000
+                ),
+                name="tasks_queue_approval_seconds_range",
             ),
         ]
 

@@ -15,7 +15,7 @@ class Receipt(models.Model):
     namespace = models.ForeignKey(
         Namespace, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
     )
-    operation = models.CharField(max_length=12)
+    operation = models.CharField(max_length=16)
     subject_id = models.UUIDField()
     key_digest = models.BinaryField()
     content_digest = models.BinaryField()

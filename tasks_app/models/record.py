@@ -55,6 +55,8 @@ class TaskRecord(NamedTuple):
     updated_at: datetime
     retry_of: UUID | None
     submitted_by: UUID
+    audit_length: int
+    audit_head: bytes
 
     @property
     def standing(self) -> Standing:
@@ -113,7 +115,15 @@ TASK_COLUMNS = ", ".join(f"t.{name}" for name in TaskRecord._fields)
 SUMMARY_FIELDS = tuple(
     name
     for name in TaskRecord._fields
-    if name not in {"payload", "result", "error_message", "retry_of"}
+    if name
+    not in {
+        "payload",
+        "result",
+        "error_message",
+        "retry_of",
+        "audit_length",
+        "audit_head",
+    }
 )
 
 

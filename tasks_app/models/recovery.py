@@ -49,6 +49,17 @@ def check_reviewable(locked: LockedTask, command: ReviewTask) -> None:
         check_dossier(task.id, command.expected_dossier_digest)
 
 
+def check_one_is_enough(locked: LockedTask) -> None:
+    """Raise StateConflict where the queue wants two people for a review."""
+    if locked.duty.second_approver:
+        raise conflict(
+            locked,
+            "SECOND_APPROVER",
+            "This queue wants two people for a review: send the same body to "
+            ":propose-review, and let another reviewer approve it.",
+        )
+
+
 def settled_by(task: TaskRecord, command: ReviewTask) -> tuple[Move, dict[str, object]]:
     """The move that a review makes, and what its audit says besides.
 

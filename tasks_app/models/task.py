@@ -81,6 +81,8 @@ class Task(models.Model):
     updated_at = models.DateTimeField()
     retry_of = models.UUIDField(null=True)
     submitted_by = models.UUIDField()
+    audit_length = models.BigIntegerField()
+    audit_head = models.BinaryField()
 
     objects: ClassVar = TaskQuerySet.as_manager()
 
@@ -131,6 +133,18 @@ class Task(models.Model):
                 fields=["queue", "updated_at", "id"],
                 name="tasks_task_needs_review",
                 condition=models.Q(state="NEEDS_REVIEW"),
+            ),
+            # Owners whose work stands still because of it.
+            models.Index(
+                fields=["queue", "owner_kind", "owner_id"],
+                name="tasks_task_owned_in_review",
+                condition=models.Q(state="NEEDS_REVIEW", owner_id__isnull=False),
+            ),
+            # What people settled: no worker's report leaves an unknown outcome final.
+            models.Index(
+                fields=["queue", "completed_at"],
+                name="tasks_task_settled",
+                condition=models.Q(last_outcome="UNKNOWN", completed_at__isnull=False),
             ),
             # Lists, newest first; filters read along it.
             models.Index(

@@ -8,10 +8,11 @@ from uuid import UUID
 
 import msgspec
 
-from orbit.ids import new_hex_id, new_id
+from orbit.ids import new_id
 from orbit.transactions import require_transaction
 from tasks_app.domain.access import Actor
 from tasks_app.domain.lifecycle import Move, State
+from tasks_app.models.chain import Audit, head_of, next_link
 from tasks_app.models.record import TaskRecord
 from tasks_app.models.settlement import warn_owners
 from tasks_app.models.statements.move import MOVE
@@ -56,6 +57,7 @@ class Transition:
     evidence_ref: str | None = None
     after: Mapping[str, object] = field(default_factory=dict)
     receipt: ReceiptRow | None = None
+    approver: Actor | None = None
     audit_id: UUID = field(default_factory=new_id)
 
 
@@ -81,10 +83,11 @@ def write_transitions(
             queues=(task.queue_id for task in final),
         )
     receipts = [_receipt(entry) for entry in transitions if entry.receipt is not None]
+    moves = [_row(entry, actor, now) for entry in transitions]
     is_given, moved = rows(
         MOVE,
         {
-            "moves": as_json([_row(entry, now) for entry in transitions]),
+            "moves": as_json(moves),
             "receipts": as_json(receipts),
             "actor": actor.id,
             "actor_kind": actor.kind,
@@ -95,11 +98,24 @@ def write_transitions(
         raise StaleGuard
     if not is_given:
         raise SharesBusy
-    return [_moved(entry.task, entry.move, now) for entry in transitions]
+    return [
+        _moved(entry.task, entry.move, now)._replace(**head_of(row))
+        for entry, row in zip(transitions, moves, strict=True)
+    ]
 
 
-def _row(entry: Transition, now: datetime) -> dict[str, Any]:
+def _row(entry: Transition, actor: Actor, now: datetime) -> dict[str, Any]:
     task, move = entry.task, entry.move
+    audit = Audit(
+        id=entry.audit_id,
+        action=entry.action,
+        revision=task.revision + 1,
+        reason=entry.reason,
+        evidence_ref=entry.evidence_ref,
+        before=picture(task.state, task.revision),
+        after=picture(move.to, task.revision + 1, **entry.after),
+        approver=entry.approver,
+    )
     failure = move.failure
     kind = EVENT_KINDS.get(move.to)
     return {
@@ -116,13 +132,7 @@ def _row(entry: Transition, now: datetime) -> dict[str, Any]:
         "error_code": failure and failure.code,
         "error_message": failure and failure.message,
         "due_at": move.due_at,
-        "audit_id": entry.audit_id,
-        "operation_id": new_hex_id(),
-        "action": entry.action,
-        "reason": entry.reason,
-        "evidence_ref": entry.evidence_ref,
-        "before": picture(task.state, task.revision),
-        "after": picture(move.to, task.revision + 1, **entry.after),
+        **next_link(audit, task=task, actor=actor, now=now),
         "event_kind": kind,
         "event": kind and _event(entry, kind, now),
     }

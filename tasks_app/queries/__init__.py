@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -20,6 +20,13 @@ from tasks_app.models import (
     Task,
 )
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
+from tasks_app.models.review import (
+    ProposalRecord,
+    proposals_from,
+    proposals_of_task,
+)
+from tasks_app.models.slo import RecoverySLO, measure
+from tasks_app.models.statements.propose import OPEN_PROPOSALS
 from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
 
@@ -198,6 +205,39 @@ def operation_of(reach: Reach, task_id: UUID, audit_id: UUID) -> OperationAudit:
         return OperationAudit.objects.get(id=audit_id, task_id=task_id)
     except OperationAudit.DoesNotExist:
         raise OperationNotFound from None
+
+
+def proposals_of(reach: Reach, task_id: UUID) -> list[ProposalRecord]:
+    """The reviews proposed for the task, oldest first; raises TaskNotFound."""
+    _require_task(reach, task_id)
+    return proposals_of_task(task_id)
+
+
+def open_proposals(
+    reach: Reach, *, after: Position | None, limit: int
+) -> list[ProposalRecord]:
+    """Proposals that wait for approval, newest first, and one more than `limit`."""
+    return proposals_from(
+        rows(
+            OPEN_PROPOSALS,
+            {
+                "namespace": reach.namespace_id,
+                "queues": None if reach.queue_ids is None else list(reach.queue_ids),
+                "after_at": after and after.created_at,
+                "after_id": after and after.id,
+                "limit": limit + 1,
+            },
+        )
+    )
+
+
+def recovery_slo(reach: Reach, *, window: timedelta) -> RecoverySLO:
+    """How recovery stands now; `window` is what the time to settle looks back over.
+
+    Its cost grows with what needs review and with what was settled in the window (at
+    most the newest 10 000 of it), never with the number of tasks.
+    """
+    return measure(reach, window=window)
 
 
 def _reached(reach: Reach) -> QuerySet[Task]:

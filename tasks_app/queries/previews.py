@@ -17,6 +17,7 @@ from tasks_app.models.acceptance import accepted_record
 from tasks_app.models.locking import LockedTask, look_at_task
 from tasks_app.models.record import TaskRecord
 from tasks_app.models.recovery import (
+    check_one_is_enough,
     check_retryable,
     check_reviewable,
     place_of_successor,
@@ -86,7 +87,7 @@ def preview_of_review(command: ReviewTask, *, task_id: UUID, reach: Reach) -> Pr
     return _preview(
         task_id=task_id,
         reach=reach,
-        check=lambda seen: check_reviewable(seen, command),
+        check=lambda seen: _check_review(seen, command),
         foretell=lambda seen: _reviewed(seen, command),
     )
 
@@ -106,6 +107,11 @@ def preview_of_retry(
         check=lambda seen: check_retryable(seen, command),
         foretell=lambda seen: _retried(seen, command, actor=actor),
     )
+
+
+def _check_review(seen: LockedTask, command: ReviewTask) -> None:
+    check_reviewable(seen, command)
+    check_one_is_enough(seen)
 
 
 def _preview(

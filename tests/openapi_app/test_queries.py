@@ -1,6 +1,7 @@
 """What is told of jobs and executions, and to whom."""
 
 from dataclasses import fields
+from datetime import timedelta
 
 import pytest
 from django_celery_beat.models import PeriodicTask
@@ -8,7 +9,7 @@ from django_celery_beat.models import PeriodicTask
 from openapi_app.actions.delete_job import delete_job
 from openapi_app.actions.disable_job import disable_job
 from openapi_app.domain.errors import ExecutionNotFound, JobNotFound, WhyNot
-from openapi_app.models import Job
+from openapi_app.models import Job, JobExecution
 from openapi_app.models.beat import row_name
 from openapi_app.queries import (
     ExecutionSummary,
@@ -20,9 +21,11 @@ from openapi_app.queries import (
     executions_of,
     job_within,
     jobs_within,
+    serial_jobs_held_by,
 )
 from orbit.ids import new_id
-from tasks_app.public import ReportKind
+from tasks_app.public import Reach, ReportKind
+from tasks_app.queries import recovery_slo
 from tests.openapi_app.builders import (
     a_group,
     a_job,
@@ -31,6 +34,7 @@ from tests.openapi_app.builders import (
     claim,
     finish,
     report,
+    review,
     run_now,
 )
 
@@ -249,3 +253,30 @@ def test_a_longer_list_takes_no_more_statements(django_assert_num_queries):
             assert len(listed(within)) == count
     with django_assert_num_queries(2):
         executions_of(range_of(*jobs), jobs[0].id, after=None, limit=50)
+
+
+def test_a_serial_job_is_blocked_while_its_turn_waits_for_a_review():
+    queue = a_queue()
+    serial = a_job(queue=queue, concurrency_policy="SERIAL")
+    parallel = a_job(queue=queue)
+    for job in (serial, parallel):
+        finish(run_now(job), ReportKind.UNKNOWN)
+        run_now(job)
+    reach = Reach(namespace_id=queue.namespace_id, queue_ids=None)
+
+    blocked = recovery_slo(reach, window=timedelta(days=1))
+    review(JobExecution.objects.filter(job=serial).earliest("accepted_at"))
+    afterwards = recovery_slo(reach, window=timedelta(days=1))
+
+    assert (blocked.needs_review, blocked.serial_jobs_blocked) == (2, 1)
+    assert (afterwards.needs_review, afterwards.serial_jobs_blocked) == (1, 0)
+
+
+def test_a_deleted_serial_job_is_not_blocked():
+    job = a_job(concurrency_policy="SERIAL")
+    execution = run_now(job)
+    assert serial_jobs_held_by([execution.id]) == {job.id}
+
+    delete_job(job_id=job.id, by="ada")
+
+    assert serial_jobs_held_by([execution.id]) == set()

@@ -13,6 +13,7 @@ import pytest
 
 import orbit_sdk
 from orbit_sdk import (
+    Approval,
     AsyncClient,
     AttemptError,
     Claim,
@@ -165,6 +166,13 @@ def test_a_batch_has_a_key_and_an_outcome_for_each_task():
     assert refused.task is None
 
 
+PROPOSED = (
+    f'{{"proposal": {{"id": "{TASK_ID}", "task_id": "{TASK_ID}", "state": "OPEN",'
+    '"expected_revision": "4", "outcome": "FAILED", "result": 9007199254740993,'
+    f'"reason": "looked", "evidence_ref": "evidence:1", "proposed_by": "{TASK_ID}",'
+    '"created_at": "2026-01-01T00:00:00Z", "expires_at": "2026-01-02T00:00:00Z"},'
+    f'"audit_id": "{TASK_ID}", "deduplicated": false}}'
+)
 REVIEW = Review(
     expected_revision="4",
     reason="looked",
@@ -222,6 +230,38 @@ SUMMARY = task_text().replace(f'"payload": {PAYLOAD},', "")
             },
             RECEIPT,
             id="review",
+        ),
+        pytest.param(
+            lambda it: it.propose_review(TASK_ID, REVIEW, idempotency_key="k"),
+            f"/v1/tasks/{TASK_ID}:propose-review",
+            {
+                "expected_revision": "4",
+                "reason": "looked",
+                "evidence_ref": "evidence:1",
+                "execution_settled": True,
+                "outcome": "FAILED",
+                "result": {"sequence": 9007199254740993},
+            },
+            PROPOSED,
+            id="propose",
+        ),
+        pytest.param(
+            lambda it: it.approve_review(
+                TASK_ID,
+                Approval(proposal_id=TASK_ID, expected_revision="4"),
+                idempotency_key="k",
+            ),
+            f"/v1/tasks/{TASK_ID}:approve-review",
+            {"proposal_id": TASK_ID, "expected_revision": "4"},
+            RECEIPT,
+            id="approve",
+        ),
+        pytest.param(
+            lambda it: it.withdraw_review(TASK_ID, TASK_ID, idempotency_key="k"),
+            f"/v1/tasks/{TASK_ID}:withdraw-review",
+            {"proposal_id": TASK_ID},
+            PROPOSED,
+            id="withdraw",
         ),
         pytest.param(
             lambda it: it.start_probe(TASK_ID, idempotency_key="k"),

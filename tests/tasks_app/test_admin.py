@@ -330,7 +330,13 @@ def test_digests_of_leases_are_nowhere(admin, rows):
     assert "lease_token_hash" not in page.lower()
 
 
-LIMITS = {"is_paused": "on", "max_outstanding": "7", "lease_ms": "5000"}
+LIMITS = {
+    "is_paused": "on",
+    "max_outstanding": "7",
+    "lease_ms": "5000",
+    "second_approver": "on",
+    "approval_seconds": "600",
+}
 
 
 def a_limits_page(queue):
@@ -351,7 +357,10 @@ def test_limits_are_set_by_who_may_change_queues(client, queue):
     queue.refresh_from_db()
     assert (queue.is_paused, queue.max_outstanding, queue.lease_ms) == (True, 7, 5_000)
     assert (queue.max_concurrency, queue.rate_per_second) == (None, None)
-    assert "max_outstanding" in LogEntry.objects.get().change_message
+    assert (queue.second_approver, queue.approval_seconds) == (True, 600)
+    assert queue.reviewer_may_be_submitter is False
+    for name in ("max_outstanding", "second_approver", "reviewer_may_be_submitter"):
+        assert name in LogEntry.objects.get().change_message
 
 
 def test_limits_are_not_set_by_anybody_else(client, queue):
@@ -372,6 +381,7 @@ def test_limits_are_not_set_by_anybody_else(client, queue):
         ("max_outstanding", "-1"),
         ("max_outstanding", ""),
         ("lease_ms", "999"),
+        ("approval_seconds", "0"),
         ("rate_per_second", "nan"),
         ("max_concurrency", "one"),
     ],

@@ -7,13 +7,23 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from tasks_app.models import Task
-from tests.builders import a_lease, a_task, every_row, reported, reviewed
+from tests.builders import (
+    a_lease,
+    a_task,
+    every_row,
+    proposed,
+    reported,
+    reviewed,
+    withdrawn,
+)
 
 pytestmark = pytest.mark.django_db
 
 FROZEN = (
     "tasks_operation_audit",
     "tasks_evidence",
+    "tasks_review_proposal",
+    "tasks_review_decision",
     "tasks_contradiction",
     "outbox_result_event",
 )
@@ -67,9 +77,11 @@ def test_a_record_cannot_be_changed_or_removed(table, statement):
     reported(lease, "unknown")
     reviewed(Task.objects.get(id=lease.task.id), outcome="FAILED")
     reported(lease, "succeed")
+    withdrawn(proposed(a_task(state="NEEDS_REVIEW")).proposal)
     before = every_row()
     assert table in {name for name, _ in before}
-    column = "received_at" if table == "tasks_evidence" else "created_at"
+    times = {"tasks_evidence": "received_at", "tasks_review_decision": "decided_at"}
+    column = times.get(table, "created_at")
 
     with an_ordinary_owner():
         said = refused(statement.format(table=table).replace("created_at", column))

@@ -1,13 +1,23 @@
 """Migrations on data that is there: forwards, backwards, and refused with a list."""
 
+import io
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from tasks_app.models import Task
-from tests.builders import a_queue, a_task, every_row
+from tests.builders import (
+    a_lease,
+    a_queue,
+    a_task,
+    cancelled,
+    every_row,
+    retried,
+    reviewed,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,10 +50,10 @@ def point_at(source_id, *tasks):
 
 
 def test_offending_rows_are_listed_and_nothing_changes_until_they_are_decided():
-    migrate(BEFORE)
     queue = a_queue()
     source, one, two, own, fine = (a_task(queue=queue) for _ in range(5))
     elsewhere = a_task()
+    migrate(BEFORE)
     point_at(source.id, one, two, elsewhere)
     point_at(own.id, own)
     point_at(one.id, fine)
@@ -93,7 +103,22 @@ def test_it_goes_back_and_forth_with_data_in_place():
 
     assert every_row() == before
     assert constraints() == there
+    migrate(None)
     assert Task.objects.get(id=task.id).created_at - task.created_at == timedelta()
+
+
+def test_records_that_are_there_become_chains_as_if_written_so():
+    reviewed(a_task(state="NEEDS_REVIEW"), reason='"\\\n\t\x01\x7f/ é \u2028 😀')
+    retried(a_task(state="FAILED"))
+    cancelled(a_lease().task.id, reason="enough")
+    before = every_row()
+
+    migrate([("tasks_app", "0004_scheduled_tasks_unclaimed")])
+    assert every_row() != before
+    migrate(None)
+
+    assert every_row() == before
+    call_command("verify_audit", stdout=io.StringIO())
 
 
 def test_everything_can_be_taken_back_and_made_again():

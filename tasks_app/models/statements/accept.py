@@ -16,7 +16,7 @@ WITH input AS MATERIALIZED (
         recovery_safety text, max_attempts smallint, initial_delay_ms bigint,
         max_delay_ms bigint, attempt_timeout_ms bigint, available_at timestamptz,
         start_deadline_at timestamptz, deadline_at timestamptz, retry_of uuid,
-        after text, event text)
+        after text, entry_hash text, event text)
 ),
 """
 
@@ -71,33 +71,26 @@ accepted AS (
         business_key, concurrency_key, priority, recovery_safety, max_attempts,
         initial_delay_ms, max_delay_ms, attempt_timeout_ms, available_at, due_at,
         is_due, start_deadline_at, deadline_at, attempt_count, lease_seq,
-        effect_uncertain, created_at, updated_at, retry_of, submitted_by)
+        effect_uncertain, created_at, updated_at, retry_of, submitted_by,
+        audit_length, audit_head)
     SELECT i.id, %(namespace)s, %(application)s, %(queue)s, i.owner_kind, i.owner_id,
            i.is_gated, 'WAITING', 1, i.handler, i.handler_version, i.payload_version,
            i.payload, i.business_key, i.concurrency_key, i.priority,
            i.recovery_safety, i.max_attempts, i.initial_delay_ms, i.max_delay_ms,
            i.attempt_timeout_ms, i.available_at, i.available_at,
            i.available_at <= %(now)s, i.start_deadline_at, i.deadline_at, 0, 0,
-           false, %(now)s, %(now)s, i.retry_of, %(actor)s
+           false, %(now)s, %(now)s, i.retry_of, %(actor)s, 1,
+           decode(i.entry_hash, 'hex')
     FROM input i, quota WHERE quota.is_taken
-),
-audits AS (
-    SELECT i.audit_id AS id, i.id AS task_id, i.operation_id,
-           'task.accept' AS action, 1::bigint AS revision, NULL AS reason,
-           NULL AS evidence_ref, NULL AS before, i.after
-    FROM input i
-    UNION ALL
-    SELECT * FROM json_to_recordset(%(source_audits)s::json) AS a(
-        id uuid, task_id uuid, operation_id uuid, action text, revision bigint,
-        reason text, evidence_ref text, before text, after text)
 ),
 audited AS (
     INSERT INTO tasks_operation_audit (
         id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
-        revision, reason, evidence_ref, before, after, created_at)
-    SELECT a.id, %(namespace)s, a.task_id, a.operation_id, %(actor)s, %(actor_kind)s,
-           a.action, a.revision, a.reason, a.evidence_ref, a.before, a.after, %(now)s
-    FROM audits a, quota WHERE quota.is_taken
+        revision, after, created_at, sequence, previous_hash, entry_hash)
+    SELECT i.audit_id, %(namespace)s, i.id, i.operation_id, %(actor)s, %(actor_kind)s,
+           'task.accept', 1, i.after, %(now)s, 1, decode(repeat('0', 64), 'hex'),
+           decode(i.entry_hash, 'hex')
+    FROM input i, quota WHERE quota.is_taken
 ),
 emitted AS (
     INSERT INTO outbox_result_event (
@@ -111,5 +104,32 @@ SELECT quota.is_taken AND (SELECT count(*) FROM taken) = 2,
        (SELECT count(*) FROM receipt) FROM quota
 """
 
+# Apart, because an update that meets no row costs every acceptance the task's triggers.
+_SOURCE = """
+source AS (
+    UPDATE tasks_task t SET audit_length = a.sequence,
+                            audit_head = decode(a.entry_hash, 'hex')
+    FROM quota, json_to_record(%(source_audit)s::json) AS a(
+        task_id uuid, audit_id uuid, operation_id uuid, action text, revision bigint,
+        reason text, evidence_ref text, before text, after text, sequence bigint,
+        previous_hash text, entry_hash text)
+    WHERE quota.is_taken AND t.id = a.task_id
+    RETURNING a.*
+),
+source_audited AS (
+    INSERT INTO tasks_operation_audit (
+        id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
+        revision, reason, evidence_ref, before, after, created_at, sequence,
+        previous_hash, entry_hash)
+    SELECT s.audit_id, %(namespace)s, s.task_id, s.operation_id, %(actor)s,
+           %(actor_kind)s, s.action, s.revision, s.reason, s.evidence_ref, s.before,
+           s.after, %(now)s, s.sequence, decode(s.previous_hash, 'hex'),
+           decode(s.entry_hash, 'hex')
+    FROM source s
+),
+"""
+
 ACCEPT = compact(_INPUT + _PICK + _WRITE)
 ACCEPT_TAKEN = compact(_INPUT + _TAKEN + _WRITE)
+RETRY = compact(_INPUT + _PICK + _SOURCE + _WRITE)
+RETRY_TAKEN = compact(_INPUT + _TAKEN + _SOURCE + _WRITE)

@@ -9,8 +9,9 @@ SELECT {TASK_COLUMNS}, clock_timestamp(),
                WHERE a.task_id = t.id AND a.outcome = 'ACTIVE'),
        EXISTS (SELECT FROM tasks_permit p WHERE p.task_id = t.id),
        (SELECT s.id FROM tasks_task s
-        WHERE s.namespace_id = t.namespace_id AND s.retry_of = t.id)
-FROM tasks_task t WHERE t.id = %(task)s
+        WHERE s.namespace_id = t.namespace_id AND s.retry_of = t.id),
+       q.reviewer_may_be_submitter, q.second_approver, q.approval_seconds
+FROM tasks_task t JOIN tasks_queue q ON q.id = t.queue_id WHERE t.id = %(task)s
 """
 
 ROOM = """

@@ -11,7 +11,9 @@ WITH input AS MATERIALIZED (
         is_final boolean, outcome text, attempt_id uuid, report_digest text,
         result text, error_code text, error_message text, due_at timestamptz,
         audit_id uuid, operation_id uuid, action text, reason text,
-        evidence_ref text, before text, after text, event_kind text, event text)
+        evidence_ref text, before text, after text, approver_id uuid,
+        approver_kind text, sequence bigint, previous_hash text, entry_hash text,
+        event_kind text, event text)
 ),
 moved AS (
     UPDATE tasks_task t SET
@@ -27,10 +29,13 @@ moved AS (
         is_due = CASE WHEN i.due_at IS NULL THEN t.is_due
                       ELSE i.due_at <= %(now)s END,
         completed_at = CASE WHEN i.is_final THEN %(now)s END,
-        updated_at = %(now)s
+        updated_at = %(now)s,
+        audit_length = i.sequence,
+        audit_head = decode(i.entry_hash, 'hex')
     FROM input i
     WHERE t.id = i.task_id AND t.state = i.from_state
       AND t.revision = i.revision AND t.lease_seq = i.lease_seq
+      AND t.audit_length = i.sequence - 1
     -- What follows needs no join: each move comes with its task.
     RETURNING t.id, t.namespace_id, t.application_id, t.queue_id,
               t.revision AS new_revision, i.*
@@ -78,10 +83,12 @@ receipt AS (
 audited AS (
     INSERT INTO tasks_operation_audit (
         id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
-        revision, reason, evidence_ref, before, after, created_at)
+        revision, reason, evidence_ref, before, after, created_at, approver_id,
+        approver_kind, sequence, previous_hash, entry_hash)
     SELECT m.audit_id, m.namespace_id, m.id, m.operation_id, %(actor)s,
            %(actor_kind)s, m.action, m.new_revision, m.reason, m.evidence_ref,
-           m.before, m.after, %(now)s
+           m.before, m.after, %(now)s, m.approver_id, m.approver_kind, m.sequence,
+           decode(m.previous_hash, 'hex'), decode(m.entry_hash, 'hex')
     FROM moved m
 ),
 emitted AS (

@@ -24,11 +24,13 @@ SELECT EXISTS (SELECT FROM tasks_attempt a
        EXISTS (SELECT FROM tasks_permit p WHERE p.task_id = %(task)s),
        (SELECT s.id FROM tasks_task s
         WHERE s.namespace_id = %(namespace)s AND s.retry_of = %(task)s),
+       q.reviewer_may_be_submitter, q.second_approver, q.approval_seconds,
        r.content_digest, r.task_id, r.audit_id, r.state, r.revision,
        r.attempt_count, r.updated_at
-FROM (VALUES (1)) AS one LEFT JOIN tasks_receipt r
+FROM tasks_queue q LEFT JOIN tasks_receipt r
   ON r.namespace_id = %(namespace)s AND r.operation = %(operation)s
  AND r.subject_id = %(task)s AND r.key_digest = %(key_digest)s
+WHERE q.id = %(queue)s
 """
 
 LATEST_AUDIT = """
@@ -92,7 +94,8 @@ RETURNING t.id
 
 REQUEST_CANCEL = """
 WITH requested AS (
-    UPDATE tasks_task t SET cancel_requested_at = %(now)s, updated_at = %(now)s
+    UPDATE tasks_task t SET cancel_requested_at = %(now)s, updated_at = %(now)s,
+        audit_length = %(sequence)s, audit_head = decode(%(entry_hash)s, 'hex')
     WHERE t.id = %(task)s AND t.state = 'RUNNING' AND t.cancel_requested_at IS NULL
     RETURNING t.id, t.namespace_id, t.revision, t.attempt_count
 ),
@@ -101,15 +104,18 @@ receipt AS (
         namespace_id, operation, subject_id, key_digest, content_digest, task_id,
         audit_id, state, revision, attempt_count, updated_at, created_at)
     SELECT c.namespace_id, 'task.cancel', c.id, %(key_digest)s, %(content_digest)s,
-           c.id, %(audit)s, 'RUNNING', c.revision, c.attempt_count, %(now)s, %(now)s
+           c.id, %(audit_id)s, 'RUNNING', c.revision, c.attempt_count, %(now)s, %(now)s
     FROM requested c
 ),
 audited AS (
     INSERT INTO tasks_operation_audit (
         id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
-        revision, reason, before, after, created_at)
-    SELECT %(audit)s, c.namespace_id, c.id, %(operation)s, %(actor)s, %(actor_kind)s,
-           'task.cancel', c.revision, %(reason)s, %(before)s, %(after)s, %(now)s
+        revision, reason, before, after, created_at, sequence, previous_hash,
+        entry_hash)
+    SELECT %(audit_id)s, c.namespace_id, c.id, %(operation_id)s, %(actor)s,
+           %(actor_kind)s, %(action)s, c.revision, %(reason)s, %(before)s, %(after)s,
+           %(now)s, %(sequence)s, decode(%(previous_hash)s, 'hex'),
+           decode(%(entry_hash)s, 'hex')
     FROM requested c
 )
 SELECT count(*) FROM requested

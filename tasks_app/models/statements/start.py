@@ -76,13 +76,15 @@ WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(attempts)s::json) AS i(
         task_id uuid, from_revision bigint, attempt_id uuid, token_hash text,
         lease_expires_at timestamptz, expires_by timestamptz, takes_slot boolean,
-        takes_key boolean, audit_id uuid, operation_id uuid, before text, after text)
+        takes_key boolean, audit_id uuid, operation_id uuid, before text, after text,
+        sequence bigint, previous_hash text, entry_hash text)
 ),
 started AS (
     UPDATE tasks_task t SET
         state = 'RUNNING', revision = t.revision + 1,
         attempt_count = t.attempt_count + 1, lease_seq = t.lease_seq + 1,
-        lease_attempt_id = i.attempt_id, updated_at = %(now)s
+        lease_attempt_id = i.attempt_id, updated_at = %(now)s,
+        audit_length = i.sequence, audit_head = decode(i.entry_hash, 'hex')
     FROM input i
     -- The revision is the guard; a fixed state would invite a scan of all that waits.
     WHERE t.id = i.task_id AND t.revision = i.from_revision
@@ -113,9 +115,10 @@ permits AS (
 audited AS (
     INSERT INTO tasks_operation_audit (
         id, namespace_id, task_id, operation_id, actor_id, actor_kind, action,
-        revision, before, after, created_at)
+        revision, before, after, created_at, sequence, previous_hash, entry_hash)
     SELECT s.audit_id, s.namespace_id, s.id, s.operation_id, %(actor)s,
-           %(actor_kind)s, 'task.start', s.revision, s.before, s.after, %(now)s
+           %(actor_kind)s, 'task.start', s.revision, s.before, s.after, %(now)s,
+           s.sequence, decode(s.previous_hash, 'hex'), decode(s.entry_hash, 'hex')
     FROM started s
 )
 SELECT count(*) FROM started

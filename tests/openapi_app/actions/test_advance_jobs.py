@@ -171,7 +171,7 @@ def test_a_review_that_is_rolled_back_lets_nothing_go_on(sent, monkeypatch):
     finish(first, ReportKind.UNKNOWN)
 
     with monkeypatch.context() as patch:
-        patch.setattr("tasks_app.actions.review_task.Answered", lambda **_: 1 // 0)
+        patch.setattr("tasks_app.models.review.Answered", lambda **_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             review(first)
 

@@ -7,7 +7,8 @@ from typing import Any
 from orbit.ids import new_id
 from tasks_app.actions.claim_tasks import Assignment
 from tasks_app.models import OperationAudit, Queue, Task
-from tests.builders import a_lease, a_queue, a_task
+from tasks_app.models.review import ProposalRecord
+from tests.builders import a_lease, a_queue, a_task, proposed
 from tests.tasks_app.api.calls import (
     Answer,
     Caller,
@@ -26,6 +27,9 @@ class Scene:
     waiting: Task
     uncertain: Task
     failed: Task
+    undecided: Task
+    proposed: ProposalRecord
+    doomed: ProposalRecord
     lease: Assignment
     asked: Assignment
     audit: OperationAudit
@@ -64,6 +68,9 @@ def a_scene(*, queue: Queue | None = None) -> Scene:
         waiting=waiting,
         uncertain=a_task(queue=queue, state="NEEDS_REVIEW"),
         failed=a_task(queue=queue, state="FAILED"),
+        undecided=a_task(queue=queue, state="NEEDS_REVIEW"),
+        proposed=proposed(a_task(queue=queue, state="NEEDS_REVIEW")).proposal,
+        doomed=proposed(a_task(queue=queue, state="NEEDS_REVIEW")).proposal,
         lease=a_lease(queue=queue),
         asked=asked,
         audit=OperationAudit.objects.get(task_id=waiting.id),
@@ -126,6 +133,38 @@ OPERATIONS = {
         call=lambda caller, scene: caller.post(
             f"tasks/{scene.failed.id.hex}:retry", a_retry(scene.failed)
         ),
+    ),
+    "propose_review": Operation(
+        scope="tasks:review",
+        status=201,
+        call=lambda caller, scene: caller.post(
+            f"tasks/{scene.undecided.id.hex}:propose-review", a_review(scene.undecided)
+        ),
+    ),
+    "approve_review": Operation(
+        scope="tasks:review",
+        call=lambda caller, scene: caller.post(
+            f"tasks/{scene.proposed.task_id.hex}:approve-review",
+            {"proposal_id": scene.proposed.id.hex, "expected_revision": "3"},
+        ),
+    ),
+    "withdraw_review": Operation(
+        scope="tasks:review",
+        call=lambda caller, scene: caller.post(
+            f"tasks/{scene.doomed.task_id.hex}:withdraw-review",
+            {"proposal_id": scene.doomed.id.hex},
+        ),
+    ),
+    "list_proposals": Operation(
+        scope="tasks:review",
+        call=lambda caller, scene: caller.get(
+            f"tasks/{scene.doomed.task_id.hex}/proposals"
+        ),
+    ),
+    "get_recovery_slo": Operation(
+        scope="tasks:audit:read",
+        on_one_thing=False,
+        call=lambda caller, _scene: caller.get("recovery/slo"),
     ),
     "start_probe": Operation(
         scope="tasks:review",
@@ -235,6 +274,9 @@ def elsewhere(scene: Scene) -> Scene:
         waiting=ghost,
         uncertain=ghost,
         failed=ghost,
+        undecided=ghost,
+        proposed=scene.proposed._replace(task_id=nothing),
+        doomed=scene.doomed._replace(task_id=nothing),
         lease=missing,
         asked=missing,
         audit=scene.audit,

@@ -16,12 +16,14 @@ def add_operations(task, count, *, ago="1 hour"):
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO tasks_operation_audit (id, namespace_id, task_id,"
-            " operation_id, actor_id, actor_kind, action, revision, after, created_at)"
+            " operation_id, actor_id, actor_kind, action, revision, after, created_at,"
+            " sequence, previous_hash, entry_hash)"
             " SELECT gen_random_uuid(), %s, %s, gen_random_uuid(), gen_random_uuid(),"
             " 'TOKEN', 'task.test', 1, '{}',"
-            " date_trunc('hour', now()) + interval '7 microseconds' - %s::interval"
-            " FROM generate_series(1, %s)",
-            [task.namespace_id, task.id, ago, count],
+            " date_trunc('hour', now()) + interval '7 microseconds' - %s::interval,"
+            " n + (SELECT max(sequence) FROM tasks_operation_audit WHERE task_id = %s),"
+            " '', '' FROM generate_series(1, %s) n",
+            [task.namespace_id, task.id, ago, task.id, count],
         )
 
 

@@ -6,7 +6,7 @@ FINAL = "('SUCCEEDED', 'FAILED', 'CANCELLED')"
 # A move is an audited act that raised the revision; these two acts leave it alone.
 MOVES = """
     SELECT a.* FROM tasks_operation_audit a
-    WHERE a.action <> 'task.retry'
+    WHERE a.action NOT IN ('task.retry', 'task.propose', 'task.withdraw')
       AND a.after::json ->> 'cancel_requested' IS NULL
 """
 
@@ -126,13 +126,38 @@ INVARIANTS = {
     """,
     "an idempotent act has exactly one receipt": """
         SELECT a.task_id FROM tasks_operation_audit a
-        WHERE (a.action IN ('task.cancel', 'task.review', 'task.retry')
+        WHERE (a.action IN ('task.cancel', 'task.review', 'task.retry', 'task.propose',
+                            'task.approve', 'task.withdraw')
                OR (a.action = 'task.accept' AND NOT EXISTS (
                        SELECT FROM tasks_task t
                        WHERE t.id = a.task_id AND t.retry_of IS NOT NULL)))
           AND a.id NOT IN (SELECT r.audit_id FROM tasks_receipt r)
         UNION ALL
         SELECT r.audit_id FROM tasks_receipt r GROUP BY 1 HAVING count(*) > 1
+    """,
+    "an approval or withdrawal is decided once, and by its own record": """
+        SELECT a.task_id FROM tasks_operation_audit a
+        WHERE a.action IN ('task.approve', 'task.withdraw')
+          AND NOT EXISTS (
+              SELECT FROM tasks_review_decision d
+              JOIN tasks_review_proposal p ON p.id = d.proposal_id
+              WHERE d.audit_id = a.id AND p.task_id = a.task_id
+                AND d.decision = CASE a.action WHEN 'task.approve' THEN 'APPROVED'
+                                 ELSE 'WITHDRAWN' END
+                AND d.actor_id = coalesce(a.approver_id, a.actor_id))
+    """,
+    "every chain has each place once, up to its head": """
+        SELECT t.id FROM tasks_task t
+        WHERE t.audit_length <> (SELECT count(*) FROM tasks_operation_audit a
+                                 WHERE a.task_id = t.id)
+           OR t.audit_head IS DISTINCT FROM (
+                  SELECT a.entry_hash FROM tasks_operation_audit a
+                  WHERE a.task_id = t.id AND a.sequence = t.audit_length)
+        UNION ALL
+        SELECT a.task_id FROM tasks_operation_audit a
+        WHERE a.sequence > 1 AND a.previous_hash IS DISTINCT FROM (
+                  SELECT b.entry_hash FROM tasks_operation_audit b
+                  WHERE b.task_id = a.task_id AND b.sequence = a.sequence - 1)
     """,
     "a retry has one audit on its source, and one child": """
         SELECT a.task_id FROM tasks_operation_audit a

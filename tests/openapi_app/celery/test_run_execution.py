@@ -89,7 +89,7 @@ def test_a_handler_that_does_not_know_needs_review(bench):
 
 
 # A web process knows the handlers of the workers, and which of them have a probe.
-assert handlers
+assert handlers.Trace
 
 
 def probe_of(bench, execution_id):

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0005_contradictions'),
+        ('tasks_app', '0007_recovery_permissions'),
     ]
 
     operations = [

@@ -38,7 +38,9 @@ function goOn(form, url) {
 }
 
 async function send(form, button, { enhance, receive, watch }) {
-  const body = new FormData(form, button);
+  const body = new FormData(form);
+  // Which button was pressed may decide everything, and not every browser adds it.
+  if (button?.name) body.append(button.name, button.value);
   setSending(form, true);
   let page;
   try {

@@ -1,6 +1,6 @@
 """What jobs do when the engine calls: owners of tasks, and passes of maintenance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import structlog
@@ -11,10 +11,13 @@ from openapi_app.actions.fire_job import fire_job
 from openapi_app.actions.release_turn import release_turn
 from openapi_app.domain.handlers import has_probe
 from openapi_app.gateways.celery import send_execution, send_probe
-from openapi_app.models.turns import keep_jobs_of, waiting_behind
+from openapi_app.models.turns import blocked_by, keep_jobs_of, waiting_behind
 from openapi_app.queries import due_jobs, owns_task, serial_jobs_held_by, stuck_jobs
 from orbit.errors import Refusal
-from tasks_app.public import Settled, WaitingTurn
+from tasks_app.public import Blocked, Settled, WaitingTurn
+
+# A list says "100", and no more than that, of what waits behind one execution.
+MOST_COUNTED = 100
 
 log = structlog.get_logger("openapi_app.schedule")
 
@@ -54,13 +57,17 @@ class ExecutionOwner:
         """The later executions of a serial job that wait for this one."""
         return waiting_behind(owner_id, limit=limit)
 
+    def blocked_by(self, owner_ids: Sequence[UUID]) -> Mapping[UUID, Blocked]:
+        """The serial jobs that wait for these executions."""
+        return blocked_by(owner_ids, limit=MOST_COUNTED)
+
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """Serial jobs go on; the executions let through are sent after the commit."""
         opened = advance_jobs(settled=[task.owner_id for task in settled])
         if opened:
             transaction.on_commit(lambda: _send(opened), robust=True)
 
-    def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
+    def held_up_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
         """The serial jobs whose turn these executions have."""
         return serial_jobs_held_by(owner_ids)
 

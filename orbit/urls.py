@@ -19,5 +19,7 @@ urlpatterns = [
     path("workbench/api/", include("tokens_app.api.urls")),
     path("workbench/", include("tokens_app.pages.urls")),
     path("language", set_language, name="set_language"),
+    # Before the admin, which answers every path below its own.
+    path("admin/recovery/", include("tasks_app.pages.urls")),
     path("admin/", admin.site.urls),
 ]

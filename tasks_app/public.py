@@ -6,7 +6,7 @@ from tasks_app.actions.open_task import OwnedTask, open_task
 from tasks_app.actions.renew_lease import Renewal, renew_lease
 from tasks_app.actions.report_attempts import report_attempts
 from tasks_app.actions.submit_tasks import Submission, submit_tasks
-from tasks_app.domain.access import ENGINE, Actor, ActorKind, Reach
+from tasks_app.domain.access import ENGINE, Actor, ActorKind, Reach, signed_in
 from tasks_app.domain.commands import (
     ClaimTasks,
     HandlerFilter,
@@ -18,7 +18,13 @@ from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity, identify
 from tasks_app.domain.lifecycle import Failure, OwnerKind, RecoverySafety, State
 from tasks_app.domain.maintenance import register_maintenance_pass
-from tasks_app.domain.ownership import OwnerPolicy, Settled, WaitingTurn, register
+from tasks_app.domain.ownership import (
+    Blocked,
+    OwnerPolicy,
+    Settled,
+    WaitingTurn,
+    register,
+)
 from tasks_app.domain.reports import Report, ReportKind
 from tasks_app.domain.retry_policy import RetryPolicy
 from tasks_app.models.statements.quota import patiently
@@ -40,6 +46,7 @@ __all__ = [
     "ActorKind",
     "ApplicationFull",
     "Assignment",
+    "Blocked",
     "ClaimTasks",
     "Failure",
     "HandlerFilter",
@@ -75,6 +82,7 @@ __all__ = [
     "register_owner_policy",
     "renew_lease",
     "report_attempts",
+    "signed_in",
     "standings_of",
     "submit_tasks",
     "unclaimed_executions",

@@ -41,7 +41,7 @@ from tokens_app.domain.scope import AUDIENCES, SCOPES, Audience, read_scopes
 from tokens_app.domain.secret import digests_of, matches_any, read_authorization
 from tokens_app.domain.token_edit import TokenEdit
 from tokens_app.models.peppers import peppers
-from tokens_app.queries import Credential, ExpiringToken, tokens_expiring
+from tokens_app.queries import Credential, ExpiringToken, token_names, tokens_expiring
 
 __all__ = [
     "AUDIENCES",
@@ -74,6 +74,7 @@ __all__ = [
     "revoke_token",
     "rotate_token",
     "suspend_token",
+    "token_names",
     "tokens_expiring",
 ]
 

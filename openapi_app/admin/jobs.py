@@ -24,14 +24,9 @@ from openapi_app.models import Job
 from openapi_app.queries import ExecutionGlance, latest_executions, sync_reasons
 from orbit.errors import Refusal
 from orbit.ids import parse_id
-from tasks_app.public import Actor, ActorKind
+from tasks_app.public import signed_in
 
 Act = Callable[[HttpRequest, UUID], str]
-
-
-def actor_of(request: HttpRequest) -> Actor:
-    """The signed-in person as the engine's audit names them: by the user's number."""
-    return Actor(id=UUID(int=request.user.pk), kind=ActorKind.USER)
 
 
 def by(request: HttpRequest) -> str:
@@ -42,7 +37,7 @@ def by(request: HttpRequest) -> str:
 def _run(request: HttpRequest, job_id: UUID) -> str:
     execution = run_job_now(
         job_id=job_id,
-        actor=actor_of(request),
+        actor=signed_in(user_number=request.user.pk),
         by=by(request),
         request_id=parse_id(getattr(request, "request_id", "")),
     )

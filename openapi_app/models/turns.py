@@ -15,7 +15,7 @@ from openapi_app.domain.words import ConcurrencyPolicy
 from openapi_app.models.execution import JobExecution
 from orbit import clock
 from orbit.transactions import require_transaction
-from tasks_app.public import WaitingTurn, open_gate
+from tasks_app.public import Blocked, WaitingTurn, open_gate
 
 KEEP_JOBS_OF = """
 SELECT j.id, j.concurrency_policy FROM openapi_job j
@@ -78,6 +78,19 @@ ORDER BY n.place
 """
 
 
+# How many wait behind each execution, counted up to a bound.
+BLOCKED = """
+SELECT o.id, j.name, n.waiting
+FROM openapi_job_execution o JOIN openapi_job j ON j.id = o.job_id
+CROSS JOIN LATERAL (
+    SELECT count(*) AS waiting FROM (
+        SELECT FROM openapi_job_execution e
+        WHERE e.job_id = o.job_id AND NOT e.is_settled AND e.is_waiting_turn
+          AND (e.accepted_at, e.id) > (o.accepted_at, o.id) LIMIT %s) w) n
+WHERE o.id = ANY(%s) AND n.waiting > 0
+"""
+
+
 class Turn(NamedTuple):
     """An execution whose turn has come, and its gated task."""
 
@@ -137,6 +150,16 @@ def waiting_behind(execution_id: UUID, *, limit: int) -> list[WaitingTurn]:
             )
             for job_id, name, waiting_id, task_id, goes_on in cursor.fetchall()
         ]
+
+
+def blocked_by(execution_ids: Sequence[UUID], *, limit: int) -> dict[UUID, Blocked]:
+    """What each of these executions keeps waiting, counted up to `limit`."""
+    with connection.cursor() as cursor:
+        cursor.execute(BLOCKED, [limit, list(execution_ids)])
+        return {
+            execution_id: Blocked(job_name=name, executions=waiting)
+            for execution_id, name, waiting in cursor.fetchall()
+        }
 
 
 def open_turns(job_ids: Sequence[UUID]) -> list[UUID]:

@@ -1,6 +1,6 @@
 /* Says in the viewer's own time when a token will expire. */
 
-import { inWords, zoneOfViewer } from "./times.js";
+import { inWords, zoneOfViewer } from "../orbit/times.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 

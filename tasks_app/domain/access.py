@@ -23,6 +23,13 @@ class Actor:
     kind: ActorKind
 
 
+def signed_in(*, user_number: int | None) -> Actor:
+    """The signed-in person as an audit names them: by the number of their user."""
+    if user_number is None:
+        raise ValueError("Nobody is signed in.")
+    return Actor(id=UUID(int=user_number), kind=ActorKind.USER)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """The namespace and queues that a caller may touch; no queues means nothing.

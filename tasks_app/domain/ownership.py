@@ -1,6 +1,6 @@
 """What an owner of tasks must answer before one of its tasks is recovered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 from uuid import UUID
@@ -32,6 +32,14 @@ class WaitingTurn:
     goes_on: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """A serial job that cannot go on, and how many of its executions wait."""
+
+    job_name: str
+    executions: int
+
+
 class OwnerPolicy(Protocol):
     """Registered at the door by the app that owns tasks of one kind."""
 
@@ -61,14 +69,22 @@ class ForeseeingOwner(Protocol):
 
 
 @runtime_checkable
-class BlockableOwner(Protocol):
+class StoppableOwner(Protocol):
     """What an owner's policy offers besides when its work can stand still."""
 
-    def blocked_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
+    def held_up_by(self, owner_ids: Sequence[UUID]) -> set[UUID]:
         """What cannot go on while the tasks of these owners wait for review; read only.
 
         Answers ids of the owner's own choice, such as those of its serial jobs.
         """
+
+
+@runtime_checkable
+class BlockingOwner(Protocol):
+    """What an owner's policy may offer besides, for lists."""
+
+    def blocked_by(self, owner_ids: Sequence[UUID]) -> Mapping[UUID, Blocked]:
+        """What waits for the tasks of these owners; those that block nothing lack."""
 
 
 @runtime_checkable
@@ -136,10 +152,16 @@ def waiting_behind(
     return policy.waiting_behind(owner_id=owner_id, limit=limit)
 
 
-def blocked_by(kind: OwnerKind, owner_ids: Sequence[UUID]) -> set[UUID]:
+def held_up_by(kind: OwnerKind, owner_ids: Sequence[UUID]) -> set[UUID]:
     """What stands still while tasks of these owners wait, as far as they can tell."""
     policy = policy_for(kind)
-    return policy.blocked_by(owner_ids) if isinstance(policy, BlockableOwner) else set()
+    return policy.held_up_by(owner_ids) if isinstance(policy, StoppableOwner) else set()
+
+
+def blocked_by(kind: OwnerKind, owner_ids: Sequence[UUID]) -> Mapping[UUID, Blocked]:
+    """What waits for the tasks of these owners; nothing where nobody can tell."""
+    policy = policy_for(kind)
+    return policy.blocked_by(owner_ids) if isinstance(policy, BlockingOwner) else {}
 
 
 def refuse_probe(kind: OwnerKind, *, handler: str) -> str | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from orbit import clock
 from tasks_app.domain.access import Reach
 from tasks_app.domain.lifecycle import OwnerKind
-from tasks_app.domain.ownership import blocked_by
+from tasks_app.domain.ownership import held_up_by
 from tasks_app.models.statements.run import rows
 from tasks_app.models.statements.slo import (
     OWNERS_IN_REVIEW,
@@ -96,5 +96,5 @@ def _blocked(place: dict[str, object]) -> int:
     blocked: set[UUID] = set()
     for kind, ids in owners.items():
         for start in range(0, len(ids), CHUNK):
-            blocked |= blocked_by(kind, ids[start : start + CHUNK])
+            blocked |= held_up_by(kind, ids[start : start + CHUNK])
     return len(blocked)

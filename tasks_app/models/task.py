@@ -88,6 +88,10 @@ class Task(models.Model):
 
     class Meta:
         db_table = "tasks_task"
+        permissions = [
+            ("review_task", "Can settle a task whose outcome is unknown"),
+            ("retry_task", "Can run a failed or cancelled task again"),
+        ]
         indexes = [
             # The claim: highest priority, longest due, then id.
             models.Index(

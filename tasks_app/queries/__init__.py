@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from tasks_app.domain.access import Reach
-from tasks_app.domain.errors import OperationNotFound, TaskNotFound
+from tasks_app.domain.errors import OperationNotFound, QueueNotFound, TaskNotFound
 from tasks_app.models import (
     Application,
     Attempt,
@@ -127,6 +127,17 @@ def queue_places(*, namespace_id: UUID | None = None) -> list[QueuePlace]:
             "id", "namespace_id", "namespace__name", "application__name", "name"
         )
     ]
+
+
+def queue_place(queue_id: UUID) -> QueuePlace:
+    """One queue by its names; raises QueueNotFound."""
+    found = Queue.objects.filter(id=queue_id).values_list(
+        "id", "namespace_id", "namespace__name", "application__name", "name"
+    )
+    row = found.first()
+    if row is None:
+        raise QueueNotFound
+    return QueuePlace._make(row)
 
 
 def namespace_places() -> list[tuple[UUID, str]]:

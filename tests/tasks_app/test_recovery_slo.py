@@ -155,7 +155,7 @@ def test_owners_say_what_stands_still(monkeypatch):
     class Flows:
         """Workflows, two tasks of one of them."""
 
-        def blocked_by(self, owner_ids):
+        def held_up_by(self, owner_ids):
             self.asked = set(owner_ids)
             return {"one flow"}
 

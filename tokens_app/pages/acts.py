@@ -9,13 +9,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from orbit.errors import Refusal
+from orbit.words import Word
 from tokens_app import queries
 from tokens_app.actions.resume_token import resume_token
 from tokens_app.actions.revoke_token import revoke_token
 from tokens_app.actions.suspend_token import suspend_token
 from tokens_app.pages.forms import ReasonForm
 from tokens_app.pages.views import REVOKE, SUSPEND, WorkbenchPage, add_refusal
-from tokens_app.pages.words import Word
 
 
 class ActPage(WorkbenchPage):

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from django.utils.translation import gettext_lazy as _
 
+from orbit.words import Word
 from tokens_app.domain.scope import Audience
-from tokens_app.pages.words import Word
 
 
 class Answer(NamedTuple):

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from orbit.forms import MomentField, TypedForm, zone_named
 from tokens_app.domain.range_catalogue import Place, RangeMember
 from tokens_app.domain.rotation import Rotation, RotationReason
 from tokens_app.domain.scope import SCOPES
@@ -33,15 +33,6 @@ REASONS = (
     (RotationReason.LEAKED, _("It leaked, or may have")),
     (RotationReason.OTHER, _("Another reason")),
 )
-
-
-class TypedForm(forms.Form):
-    """A form whose labels are written by the templates' own grid."""
-
-    required_css_class = "required"
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **{"label_suffix": "", **kwargs})
 
 
 class PasswordForm(TypedForm):
@@ -92,14 +83,7 @@ class TokenForm(TypedForm):
     lifetime = forms.ChoiceField(
         label=_("Expires"), choices=LIFETIMES, widget=forms.RadioSelect
     )
-    until = forms.DateTimeField(
-        label=_("Date and time"),
-        required=False,
-        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
-        widget=forms.DateTimeInput(
-            attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
-        ),
-    )
+    until = MomentField(label=_("Date and time"))
     zone = forms.CharField(required=False, widget=forms.HiddenInput)
     job_groups = forms.MultipleChoiceField(
         label=_("Groups"), required=False, widget=forms.CheckboxSelectMultiple
@@ -162,7 +146,7 @@ class TokenForm(TypedForm):
             if cleaned["until"] is None:
                 self.add_error("until", _("Choose a date and a time."))
             else:
-                zone = _zone_named(cleaned.get("zone", ""))
+                zone = zone_named(cleaned.get("zone", ""))
                 cleaned["until"] = cleaned["until"].replace(tzinfo=zone)
         return cleaned
 
@@ -246,10 +230,3 @@ class RotateForm(PasswordForm):
             overlap=timedelta(seconds=int(typed["overlap"])),
             note=typed["note"],
         )
-
-
-def _zone_named(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name or "UTC")
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo("UTC")

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from orbit import clock
 from orbit.http.paging import Cursor
+from orbit.words import Word, remaining
 from tokens_app import queries
 from tokens_app.models import TokenAudit
 from tokens_app.pages import words
@@ -118,10 +119,10 @@ def _row(token: queries.TokenSummary, *, now: datetime) -> Row:
     used = token.last_used_at
     return Row(
         token=token,
-        expires=words.remaining(token.expires_at, now=now),
+        expires=remaining(token.expires_at, now=now),
         ends_soon=token.status == "ACTIVE"
         and token.expires_at <= now + EXPIRING_WITHIN,
-        last_used=words.remaining(used, now=now) if used else "",
+        last_used=remaining(used, now=now) if used else "",
     )
 
 
@@ -130,7 +131,7 @@ class Told:
     """An audit record, with its changes as words and values."""
 
     record: TokenAudit
-    changes: list[tuple[words.Word, str, str]]
+    changes: list[tuple[Word, str, str]]
 
 
 def _told(record: TokenAudit) -> Told:
@@ -140,7 +141,7 @@ def _told(record: TokenAudit) -> Told:
     )
 
 
-def _change(name: str, value: object) -> tuple[words.Word, str, str]:
+def _change(name: str, value: object) -> tuple[Word, str, str]:
     told = words.MEMBERS.get(name, name)
     if isinstance(value, dict) and value.keys() == {"from", "to"}:
         return told, _text(value["from"]), _text(value["to"])

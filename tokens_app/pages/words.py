@@ -1,17 +1,14 @@
 """What the pages say about tokens, in the visitor's language."""
 
-import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
+from orbit import words
 from orbit.errors import Refusal
+from orbit.words import Word
 from tokens_app.domain.scope import Audience
-
-Word = str | Promise
 
 # Where a refusal of the actions stands in the forms of the pages.
 FORM_FIELDS: Mapping[str, str] = {"expires": "lifetime"}
@@ -119,30 +116,4 @@ TOLD = (
 
 def refusal_in_words(refusal: Refusal) -> str:
     """The refusal's message in the visitor's language; English if it has no other."""
-    for pattern, told in _WITH_VALUES:
-        if found := re.fullmatch(pattern, refusal.message, re.DOTALL):
-            return gettext(told) % found.groupdict()
-    return gettext(refusal.message)
-
-
-def remaining(moment: datetime, *, now: datetime) -> str:
-    """How far ahead or back the moment is, in the largest whole unit."""
-    distance = abs(moment - now)
-    amount = _amount(distance)
-    if distance < timedelta(minutes=1):
-        return gettext("now")
-    if moment > now:
-        return gettext("in %(amount)s") % {"amount": amount}
-    return gettext("%(amount)s ago") % {"amount": amount}
-
-
-def _amount(distance: timedelta) -> str:
-    hours, days = int(distance.total_seconds() // 3600), distance.days
-    if days >= 2:  # noqa: PLR2004 - below, hours say more
-        return ngettext("%(count)d day", "%(count)d days", days) % {"count": days}
-    if hours >= 1:
-        return ngettext("%(count)d hour", "%(count)d hours", hours) % {"count": hours}
-    minutes = int(distance.total_seconds() // 60)
-    return ngettext("%(count)d minute", "%(count)d minutes", minutes) % {
-        "count": minutes
-    }
+    return words.refusal_in_words(refusal, _WITH_VALUES)

@@ -5,6 +5,7 @@ from tokens_app.queries.credentials import (
     ExpiringToken,
     find_credential,
     find_token,
+    token_names,
     tokens_by_age,
     tokens_expiring,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "token_detail",
     "token_drift",
     "token_executions",
+    "token_names",
     "token_reach",
     "token_usage",
     "tokens_by_age",

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -81,6 +82,12 @@ def find_credential(*, key_id: str, audience: str) -> Credential | None:
 def find_token(*, key_id: str) -> ServiceAccountToken | None:
     """The live token with this key id."""
     return ServiceAccountToken.objects.live().filter(key_id=key_id).first()
+
+
+def token_names(token_ids: Collection[UUID]) -> dict[UUID, str]:
+    """The names of these tokens, of deleted ones too."""
+    found = ServiceAccountToken.objects.filter(id__in=token_ids)
+    return dict(found.values_list("id", "name"))
 
 
 def tokens_by_age() -> list[ServiceAccountToken]:

@@ -10,6 +10,7 @@ import pytest
 from django.utils import translation
 
 from orbit import clock
+from orbit.words import remaining
 from tokens_app.domain import grant, rotation, scope
 from tokens_app.domain.errors import TokenInvalid
 from tokens_app.domain.sample_calls import CALLS
@@ -135,7 +136,7 @@ def test_how_far_away_a_moment_is():
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     with translation.override("en"):
         told = [
-            words.remaining(moment + distance, now=moment)
+            remaining(moment + distance, now=moment)
             for distance in (
                 timedelta(0),
                 timedelta(minutes=1),

@@ -1,6 +1,16 @@
 /* Moments are written in UTC; here they turn into the viewer's own time. */
 
 const written = { dateStyle: "medium", timeStyle: "short" };
+const precise = {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hour12: false,
+};
 
 // The page's language, in the viewer's own country where they have one for it.
 function localeOfViewer() {
@@ -9,8 +19,8 @@ function localeOfViewer() {
   return own || lang;
 }
 
-export function inWords(moment) {
-  return new Intl.DateTimeFormat(localeOfViewer(), written).format(moment);
+export function inWords(moment, manner = written) {
+  return new Intl.DateTimeFormat(localeOfViewer(), manner).format(moment);
 }
 
 export function zoneOfViewer() {
@@ -22,6 +32,6 @@ export function showLocalTimes(root) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     time.title = time.textContent;
-    time.textContent = inWords(moment);
+    time.textContent = inWords(moment, "precise" in time.dataset ? precise : written);
   }
 }

@@ -1,17 +1,18 @@
-/* Sends a form once; the answer with a token never becomes a page of the history. */
+/* Sends forms once, and keeps what was typed until an answer has come. */
 
-export function focusFirstError(root) {
-  const error = root.querySelector(".refusal, .field .errorlist");
+// To what the visitor must read next: a refusal, the first mistake, an answer.
+export function focusAnswer(root) {
+  const error = root.querySelector(".refusal, .field .errorlist, [data-answer]");
   if (!error) return;
-  const part = error.closest(".refusal, .until, .field");
-  const control = part.matches(".refusal")
+  const part = error.closest(".refusal, .until, .field, [data-answer]");
+  const control = part.matches(".refusal, [data-answer]")
     ? part
     : part.querySelector("input:checked[type=radio]")
       || part.querySelector("input:not([type=hidden], [type=search]), select, textarea");
   (control || part).focus();
 }
 
-function setSending(form, isSending) {
+export function setSending(form, isSending) {
   for (const button of form.querySelectorAll("button[type=submit]")) {
     button.disabled = isSending;
   }
@@ -30,25 +31,24 @@ function tell(form, text) {
   refusal.focus();
 }
 
-function watchRotation(form) {
-  const part = form.querySelector("[data-rotation]");
-  if (!part) return;
-  const show = () => {
-    const leaked = part.querySelector("[name=reason][value=leaked]").checked;
-    for (const overlap of part.querySelectorAll("[name=overlap]")) {
-      overlap.disabled = leaked && overlap.value !== "0";
-      if (leaked && overlap.value === "0") overlap.checked = true;
-    }
-  };
-  part.addEventListener("change", show);
-  show();
+function goOn(form, url) {
+  // Nothing typed is at stake any more; the next page says what was done.
+  form.querySelector("[data-sending]").textContent = "";
+  location.assign(url);
 }
 
-async function send(form, { enhance, guardSecret, watch }) {
+async function send(form, button, { enhance, receive, watch }) {
+  const body = new FormData(form);
+  // Which button was pressed may decide everything, and not every browser adds it.
+  if (button?.name) body.append(button.name, button.value);
   setSending(form, true);
   let page;
   try {
-    const answer = await fetch(form.action, { method: "POST", body: new FormData(form) });
+    const answer = await fetch(form.action, {
+      method: "POST",
+      body,
+      headers: { "X-Orbit-Form": "1" },
+    });
     if (answer.redirected) {
       setSending(form, false);
       tell(form, form.dataset.signedOut);
@@ -60,19 +60,18 @@ async function send(form, { enhance, guardSecret, watch }) {
     tell(form, form.dataset.lost);
     return;
   }
-  const dialog = page.querySelector("[data-secret]");
+  const done = page.querySelector("[data-next]");
   const next = page.querySelector("form[data-send]");
-  if (dialog) {
-    document.querySelector("main").append(document.adoptNode(dialog));
-    form.querySelector("[data-sending]").textContent = "";
-    enhance(dialog);
-    guardSecret(dialog);
+  if (done) {
+    goOn(form, done.dataset.next);
+  } else if (receive?.(page, form)) {
+    // What came is shown beside the form.
   } else if (next) {
     const shown = document.adoptNode(next);
     form.replaceWith(shown);
     watch(shown);
     enhance(shown);
-    focusFirstError(shown);
+    focusAnswer(shown);
   } else {
     // A page that says why not, such as that of an expired form.
     setSending(form, false);
@@ -82,10 +81,9 @@ async function send(form, { enhance, guardSecret, watch }) {
 
 export function watchForms(root, hands) {
   const watch = (form) => {
-    watchRotation(form);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      send(form, { ...hands, watch });
+      send(form, event.submitter, { ...hands, watch });
     });
   };
   for (const form of root.querySelectorAll("form[data-send]")) watch(form);

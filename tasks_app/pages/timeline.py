@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -134,10 +134,10 @@ def draw(happenings: Iterable[Happening], *, begin: datetime) -> Timeline:
     moments = sorted({begin, *(m for it in told for m in (it.at, it.until) if m)})
     places = _places(moments)
     names = list(dict.fromkeys(it.lane for it in sorted(told, key=_order)))
-    hidden = max(0, len(names) - MOST_LANES)
+    hidden = _hidden(names, told)
     lanes = [
         _lane(name, TOP + LANE * row, told, places)
-        for row, name in enumerate(names[hidden:])
+        for row, name in enumerate(name for name in names if name not in hidden)
     ]
     floor = TOP + LANE * len(lanes)
     return Timeline(
@@ -147,7 +147,7 @@ def draw(happenings: Iterable[Happening], *, begin: datetime) -> Timeline:
         floor=floor,
         happenings=told,
         is_shortened=_is_shortened(moments),
-        hidden_lanes=hidden,
+        hidden_lanes=len(hidden),
     )
 
 
@@ -169,6 +169,13 @@ def _length(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes:02} min"
     return f"{minutes} min {rest:02} s"
+
+
+def _hidden(names: Sequence[str], told: Sequence[Happening]) -> Collection[str]:
+    """The earliest attempts, where there are too many to draw."""
+    attempts = {it.lane for it in told if it.until is not None}
+    ordered = [name for name in names if name in attempts]
+    return ordered[: max(0, len(names) - MOST_LANES)]
 
 
 def _told(it: Happening, begin: datetime) -> Happening:

@@ -181,10 +181,12 @@ def pages(transactional_db):  # noqa: ARG001 - rows come first
     final = failed(business_key="order-4712", **wanted)
     for number in range(3):
         unsure(business_key=f"mail-{number}", queue=queue, handler="mail.send")
+    long, _ = unsure(business_key="<b>" + "k" * 509, queue=queue, handler="h" * 200)
     return {
         "inbox": "",
         "task": path_of(lease.task),
         "review": path_of(lease.task, "/review"),
+        "long": path_of(long),
         "source": path_of(source),
         "retry": path_of(final, "/retry"),
         "retried": path_of(source, "/retry"),
@@ -195,7 +197,7 @@ def pages(transactional_db):  # noqa: ARG001 - rows come first
 LOOKED_AT = {
     "light": ("inbox", "task", "review"),
     "dark": ("inbox", "task", "review"),
-    "phone": ("inbox", "task", "review", "retry"),
+    "phone": ("inbox", "task", "long", "review", "retry"),
     "chinese": ("inbox", "task", "review", "retry", "retried"),
     "phone-dark-chinese": ("inbox", "source", "review", "retried"),
 }

@@ -53,14 +53,23 @@ def test_ticks_leave_each_other_room():
 
 
 def test_of_many_attempts_the_latest_are_drawn_and_all_are_told():
-    many = [at(lane=f"Attempt {n}", seconds=n) for n in range(40)]
+    many = [
+        Happening(
+            at=BEGIN + timedelta(seconds=n),
+            until=BEGIN + timedelta(seconds=n + 1),
+            lane=f"Attempt {n}",
+            kind="attempt is-unknown",
+            what="it",
+        )
+        for n in range(40)
+    ]
 
-    drawn = draw(many, begin=BEGIN)
+    drawn = draw([*many, at(seconds=50)], begin=BEGIN)
 
-    assert len(drawn.lanes) == 12
-    assert drawn.lanes[-1].name == "Attempt 39"
-    assert drawn.hidden_lanes == 28
-    assert len(drawn.happenings) == 40
+    names = [lane.name for lane in drawn.lanes]
+    assert names == [*(f"Attempt {n}" for n in range(29, 40)), "Events"]
+    assert drawn.hidden_lanes == 29
+    assert len(drawn.happenings) == 41
 
 
 @pytest.mark.parametrize(

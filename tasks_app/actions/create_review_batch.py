@@ -10,6 +10,7 @@ from orbit.exact_json import encode
 from orbit.ids import new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.batches import MAX_ITEMS, BatchState, ReviewBatchDraft
+from tasks_app.domain.causes import CAUSES
 from tasks_app.domain.errors import InvalidField, QueueNotFound
 from tasks_app.domain.recovery import check_review
 from tasks_app.models import Queue, ReviewBatch
@@ -95,7 +96,8 @@ def _chosen(
         "queue": queue_id,
         "limit": MAX_ITEMS + 1,
         "handler": draft.handler,
-        "error_code": draft.error_code,
+        "cause": draft.cause,
+        "causes": as_json(CAUSES),
     }
     if draft.tasks:
         given = [
@@ -140,7 +142,7 @@ def _cause(draft: ReviewBatchDraft) -> str:
     return encode(
         {
             "handler": draft.handler,
-            "error_code": draft.error_code,
+            "cause": draft.cause,
             "by_hand": bool(draft.tasks),
         }
     ).decode()

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 
+from orbit.tables import MARK, RISKY
 from tasks_app.domain.audit_chain import FORMAT, AuditEntry, moment
 from tasks_app.domain.audit_verification import (
     Fault,
@@ -45,10 +46,6 @@ COLUMNS = (
     "previous_hash",
     "entry_hash",
 )
-# A cell that begins so may be run as a formula; the mark itself is marked too, so that
-# taking one mark off always gives the text back.
-RISKY = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
-MARK = "'"
 MAX_CELL = 64 * 1024 * 1024
 
 Record = dict[str, str | None]

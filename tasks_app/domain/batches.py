@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Raw
 
 from orbit.errors import Conflict, NotFound
+from tasks_app.domain.causes import Cause
 from tasks_app.domain.commands import (
     Command,
     EvidenceRef,
@@ -79,8 +80,8 @@ class ChosenTask(Command, frozen=True, kw_only=True):
 class ReviewBatchDraft(Command, frozen=True, kw_only=True):
     """The decision, and the tasks of one queue that it is for.
 
-    `tasks` by hand, or all in NEEDS_REVIEW of a common cause: `handler`, `error_code`,
-    both or neither. `canary` items are reviewed first; then a person lets it go on.
+    `tasks` by hand, or all in NEEDS_REVIEW of a common cause: `handler`, `cause`, both
+    or neither. `canary` items are reviewed first; then a person lets it go on.
     """
 
     queue_id: Hex32
@@ -92,7 +93,7 @@ class ReviewBatchDraft(Command, frozen=True, kw_only=True):
     canary: Annotated[int, Meta(ge=0, le=MAX_CANARY)] = 3
     tasks: tuple[ChosenTask, ...] = ()
     handler: HandlerName | None = None
-    error_code: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+    cause: Cause | None = None
 
     def review(self, *, revision: int, evidence_ref: str | None) -> ReviewTask:
         """The review that one of the tasks gets."""

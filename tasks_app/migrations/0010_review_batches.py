@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='reviewbatch',
-            index=models.Index(fields=['namespace', '-created_at', '-id'], name='tasks_review_batch_newest'),
+            index=models.Index(fields=['-created_at', '-id'], name='tasks_review_batch_newest'),
         ),
         migrations.AddIndex(
             model_name='reviewbatch',

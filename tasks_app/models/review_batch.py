@@ -37,7 +37,7 @@ class ReviewBatch(models.Model):
         verbose_name_plural = "review batches"
         indexes = [
             models.Index(
-                fields=["namespace", "-created_at", "-id"],
+                fields=["-created_at", "-id"],
                 name="tasks_review_batch_newest",
             ),
             # What the runners look for.

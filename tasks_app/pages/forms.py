@@ -2,17 +2,24 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from orbit.errors import Invalid
 from orbit.exact_json import canonical, check, decode_checked, encode
 from orbit.forms import MomentField, TypedForm, zone_named
+from orbit.ids import parse_id
+from tasks_app.domain.batches import MAX_CANARY, ChosenTask, ReviewBatchDraft
+from tasks_app.domain.causes import Cause
 from tasks_app.domain.commands import RetryTask, ReviewTask
 from tasks_app.domain.errors import InvalidField
 from tasks_app.domain.idempotency import Identity, identify
+
+MAX_EVIDENCE = 512
 
 UNITS = (
     ("1000", _("seconds")),
@@ -116,6 +123,69 @@ class ReviewForm(RecoveryForm):
     def command(self) -> ReviewTask:
         """What the action takes; raises Invalid."""
         return decode_checked(encode(self.members()), ReviewTask)
+
+
+class BatchForm(ReviewForm):
+    """One decision for many tasks of a queue."""
+
+    # Each task has its own.
+    expected_revision = None  # type: ignore[assignment]
+    dossier_digest = None  # type: ignore[assignment]
+    canary = forms.IntegerField(
+        label=_("First only so many"),
+        min_value=0,
+        max_value=MAX_CANARY,
+        initial=3,
+        localize=False,
+        help_text=_("Then it waits until somebody has looked at these; 0: none."),
+    )
+    tasks = forms.CharField(
+        label=_("Only these tasks"),
+        required=False,
+        widget=forms.Textarea(
+            attrs={"rows": 3, "class": "exact", "spellcheck": "false"}
+        ),
+        help_text=_(
+            "One id on each line, with its own evidence reference behind it if it has "
+            "one. Empty: every task of the cause above."
+        ),
+    )
+
+    def clean_tasks(self) -> tuple[ChosenTask, ...]:
+        """Ids with the evidence behind each."""
+        lines = self.cleaned_data["tasks"].replace("\0", "").splitlines()
+        chosen = []
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            task_id, _space, evidence_ref = line.strip().partition(" ")
+            if parse_id(task_id) is None or len(evidence_ref.strip()) > MAX_EVIDENCE:
+                raise forms.ValidationError(
+                    gettext("Line %(number)d does not begin with a task's id."),
+                    params={"number": number},
+                )
+            chosen.append(
+                ChosenTask(task_id=task_id, evidence_ref=evidence_ref.strip() or None)
+            )
+        return tuple(chosen)
+
+    def draft(
+        self, *, queue_id: UUID, handler: str | None, cause: Cause | None
+    ) -> ReviewBatchDraft:
+        """What the action takes; raises Invalid."""
+        typed = self.cleaned_data
+        return ReviewBatchDraft(
+            queue_id=queue_id.hex,
+            outcome=typed["outcome"],
+            result=msgspec.Raw(_exact(typed["result"])),
+            reason=typed["reason"].replace("\r\n", "\n"),
+            evidence_ref=typed["evidence_ref"],
+            execution_settled=typed["execution_settled"],
+            canary=typed["canary"],
+            tasks=typed["tasks"],
+            handler=handler,
+            cause=cause,
+        )
 
 
 class RetryForm(RecoveryForm):

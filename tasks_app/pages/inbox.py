@@ -11,7 +11,7 @@ from orbit.ids import parse_id
 from orbit.words import remaining
 from tasks_app.domain.causes import Cause
 from tasks_app.pages import words
-from tasks_app.pages.views import VIEW, ConsolePage
+from tasks_app.pages.views import REVIEW, VIEW, ConsolePage
 from tasks_app.queries import queue_places
 from tasks_app.queries.inbox import (
     InboxFilter,
@@ -72,6 +72,7 @@ class InboxPage(ConsolePage):
             is_filtered=wanted != InboxFilter(),
             filters=_query(wanted),
             filters_without_cause=_query(wanted, without="cause"),
+            may_review=self.user.has_perm(REVIEW),
             causes=words.CAUSES.items(),
             queues=queue_places()[:MOST_QUEUES],
         )

@@ -3,7 +3,7 @@
 from django.urls import path
 
 import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
-from tasks_app.pages import inbox, retry, review, task, texts
+from tasks_app.pages import batches, inbox, retry, review, task, texts
 
 app_name = "recovery"
 
@@ -21,6 +21,24 @@ urlpatterns = [
         "tasks/<hexid:task_id>/evidence/<hexid:evidence_id>",
         texts.EvidenceText.as_view(),
         name="evidence",
+    ),
+    path("batches", batches.BatchListPage.as_view(), name="batches"),
+    path("batches/new", batches.NewBatchPage.as_view(), name="new_batch"),
+    path("batches/<hexid:batch_id>", batches.BatchDetailPage.as_view(), name="batch"),
+    path(
+        "batches/<hexid:batch_id>/progress",
+        batches.BatchProgress.as_view(),
+        name="batch_progress",
+    ),
+    path(
+        "batches/<hexid:batch_id>/items.<slug:form>",
+        batches.BatchExport.as_view(),
+        name="batch_export",
+    ),
+    path(
+        "batches/<hexid:batch_id>/<slug:steer>",
+        batches.BatchSteer.as_view(),
+        name="batch_steer",
     ),
     path("tasks/<hexid:task_id>/review", review.ReviewPage.as_view(), name="review"),
     path("tasks/<hexid:task_id>/retry", retry.RetryPage.as_view(), name="retry"),

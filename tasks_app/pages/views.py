@@ -29,7 +29,10 @@ class Tab(NamedTuple):
 
 
 # One entry is no choice: the navigation appears with the second.
-TABS: tuple[Tab, ...] = (Tab("recovery:inbox", _("Inbox")),)
+TABS: tuple[Tab, ...] = (
+    Tab("recovery:inbox", _("Inbox")),
+    Tab("recovery:batches", _("Batches")),
+)
 
 
 class ConsolePage(StaffPage):

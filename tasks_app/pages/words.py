@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop
 from orbit import words
 from orbit.errors import Refusal
 from orbit.words import Word
+from tasks_app.domain.batches import BatchState, ItemState, Steer
 from tasks_app.domain.causes import Cause
 from tasks_app.domain.lifecycle import Outcome, State
 from tasks_app.domain.probes import EVIDENCE_KIND, Effect
@@ -77,6 +78,40 @@ FINDINGS: Mapping[str, Word] = {
     Effect.APPLIED: _("Probe: it took effect"),
     Effect.NOT_APPLIED: _("Probe: it did not take effect"),
     Effect.UNKNOWN: _("Probe: it could not tell"),
+}
+
+BATCH_STATES: Mapping[str, Word] = {
+    BatchState.CANARY: _("Settling the first ones"),
+    BatchState.HELD: _("Waits for a person after the first ones"),
+    BatchState.RUNNING: _("Running"),
+    BatchState.PAUSED: _("Paused"),
+    BatchState.DONE: _("Done"),
+    BatchState.ABORTED: _("Aborted"),
+}
+
+BATCH_VERBS: Mapping[str, Word] = {
+    "create": _("Created"),
+    "hold": _("Waits after the first ones"),
+    "continue": _("Let go on"),
+    "pause": _("Paused"),
+    "resume": _("Resumed"),
+    "abort": _("Aborted"),
+    "done": _("Done"),
+}
+
+ITEM_STATES: Mapping[str, Word] = {
+    ItemState.PENDING: _("To do"),
+    ItemState.SETTLED: _("Settled"),
+    ItemState.TAKEN: _("Moved on before"),
+    ItemState.REFUSED: _("Refused"),
+    ItemState.ABORTED: _("Given up"),
+}
+
+STEERS: Mapping[str, Word] = {
+    Steer.CONTINUE: _("Go on with the rest"),
+    Steer.PAUSE: _("Pause"),
+    Steer.RESUME: _("Resume"),
+    Steer.ABORT: _("Abort"),
 }
 
 STARTED = _("Attempt started")
@@ -273,6 +308,11 @@ def evidence_in_words(*, kind: str, content: str) -> Word:
     if kind != EVIDENCE_KIND:
         return REPORTS[kind]
     return FINDINGS[msgspec.json.decode(content, type=_Finding).effect]
+
+
+def in_words(message: str) -> str:
+    """A message of the engine in the visitor's language."""
+    return words.in_words(message, _WITH_VALUES)
 
 
 def refusal_in_words(refusal: Refusal) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from tasks_app.domain.access import Reach
 from tasks_app.domain.batches import BatchNotFound, ItemState
 from tasks_app.models import ReviewBatch, ReviewBatchEvent, ReviewBatchItem
@@ -24,17 +26,30 @@ class BatchDetail:
     counts: Mapping[ItemState, int]
 
 
-def batches_within(
-    reach: Reach, *, after: Position | None, limit: int
-) -> list[ReviewBatch]:
-    """Batches of the namespace, newest first: `limit`, and one more if there is."""
-    found = ReviewBatch.objects.filter(namespace_id=reach.namespace_id).defer("result")
+def batches(*, after: Position | None, limit: int) -> list[ReviewBatch]:
+    """Batches, newest first: `limit` of them, and one more if there are more.
+
+    Of all namespaces: for people with the permission. The result is not read.
+    """
+    found = ReviewBatch.objects.defer("result")
     if after is not None:
-        found = found.extra(
-            where=["(created_at, id) < (%s, %s)"],
-            params=[after.created_at, after.id],
+        found = found.filter(
+            Q(created_at__lt=after.created_at)
+            | Q(created_at=after.created_at, id__lt=after.id)
         )
     return list(found.order_by("-created_at", "-id")[: limit + 1])
+
+
+def namespace_of_batch(batch_id: UUID) -> UUID:
+    """The namespace of a batch, for people who may see all; raises BatchNotFound."""
+    found: UUID | None = (
+        ReviewBatch.objects.filter(id=batch_id)
+        .values_list("namespace_id", flat=True)
+        .first()
+    )
+    if found is None:
+        raise BatchNotFound
+    return found
 
 
 def batch_detail(reach: Reach, batch_id: UUID) -> BatchDetail:

@@ -16,13 +16,16 @@ from tasks_app.actions.steer_review_batch import steer_review_batch
 from tasks_app.domain import batches
 from tasks_app.domain.access import Actor, ActorKind
 from tasks_app.domain.batches import ItemState, ReviewBatchDraft, Steer
+from tasks_app.domain.causes import Cause
 from tasks_app.domain.errors import InvalidField, QueueNotFound
 from tasks_app.models import OperationAudit, ReviewBatch, ReviewBatchItem, Task
 from tasks_app.queries.batches import (
     batch_detail,
     batch_items,
-    batches_within,
     exported_items,
+)
+from tasks_app.queries.batches import (
+    batches as newest,
 )
 from tasks_app.subscribers.review_batches import run_review_batches
 from tests.builders import (
@@ -280,7 +283,7 @@ def test_tasks_by_hand_may_have_evidence_of_their_own(ada):
         ({"result": msgspec.Raw(b"null")}, "result"),
         ({"execution_settled": False}, "execution_settled"),
         ({"handler": "nobody"}, "handler"),
-        ({"error_code": "NOT_THIS"}, "handler"),
+        ({"cause": Cause.DEADLINE}, "handler"),
         ({"tasks": (batches.ChosenTask(task_id="a" * 32),)}, "tasks.0.task_id"),
     ],
 )
@@ -319,9 +322,7 @@ def test_a_form_that_is_sent_twice_makes_one_batch(ada):
     uncertain(queue, 2)
     first = a_batch(queue, ada, form_key=key)
     assert a_batch(queue, ada, form_key=key) == first
-    assert [it.id for it in batches_within(reach_of(queue), after=None, limit=10)] == [
-        first
-    ]
+    assert [it.id for it in newest(after=None, limit=10)] == [first]
 
 
 @pytest.mark.parametrize(
@@ -408,6 +409,6 @@ def test_the_cause_is_kept(ada):
     batch = ReviewBatch.objects.get(id=a_batch(queue, ada, handler="pay"))
     assert json.loads(batch.cause) == {
         "handler": "pay",
-        "error_code": None,
+        "cause": None,
         "by_hand": False,
     }

@@ -6,7 +6,8 @@ SELECT t.id, t.revision, '' FROM tasks_task t
 WHERE t.namespace_id = %(namespace)s AND t.queue_id = %(queue)s
   AND t.state = 'NEEDS_REVIEW'
   AND (%(handler)s::text IS NULL OR t.handler = %(handler)s)
-  AND (%(error_code)s::text IS NULL OR t.error_code = %(error_code)s)
+  AND (%(cause)s::text IS NULL OR %(cause)s = coalesce(
+       %(causes)s::jsonb ->> coalesce(t.error_code, ''), 'WORKER_UNSURE'))
 ORDER BY t.updated_at, t.id LIMIT %(limit)s
 """
 

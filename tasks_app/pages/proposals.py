@@ -74,6 +74,7 @@ class ProposalAct(ConsolePage):
     permissions = (VIEW, REVIEW)
     http_method_names = ["post"]
     done: ClassVar[Word]
+    members: ClassVar[tuple[str, ...]]
 
     def act(
         self, members: Mapping[str, str], *, task_id: UUID, identity: Identity
@@ -94,8 +95,6 @@ class ProposalAct(ConsolePage):
         else:
             messages.success(request, str(self.done))
         return redirect("recovery:task", task_id)
-
-    members: ClassVar[tuple[str, ...]]
 
 
 class ApprovePage(ProposalAct):

@@ -28,6 +28,9 @@ from tasks_app.queries.people import user_names
 from tokens_app.public import token_names
 
 
+SETTLING = frozenset({"task.review", "task.approve"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateReport:
     """What came when the lease had ended, or a probe found, word for word."""
@@ -90,9 +93,7 @@ def tell(dossier: Dossier, *, now: datetime, may_audit: bool) -> Story:
         audit=audit[::-1],
         has_more_audit=may_audit and dossier.operations.has_more,
         lineage=[_kin(it) for it in dossier.lineage.generations],
-        settled=next(
-            (it for it in audit if it.operation.action == "task.review"), None
-        ),
+        settled=next((it for it in audit if it.operation.action in SETTLING), None),
     )
 
 

@@ -97,6 +97,9 @@ OPERATIONS: Mapping[str, Word] = {
     "task.expire": _("Deadline passed"),
     "task.open": _("Gate opened"),
     "task.probe": _("Probe started"),
+    "task.propose": _("Decision proposed"),
+    "task.withdraw": _("Proposal withdrawn"),
+    "task.approve": _("Settled by two people"),
     "task.review": _("Settled by a person"),
     "task.retry": _("Run again by a person"),
 }

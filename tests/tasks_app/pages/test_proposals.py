@@ -61,6 +61,8 @@ def test_another_person_approves_and_twice_is_once():
     assert standing(task) == ("FAILED", 4, EXACT)
     told = second.text(path_of(task))
     assert "The task is settled." in told
+    assert f"Settled by {second.person.user.username}" in told
+    assert "Settled by two people" in told
     assert OperationAudit.objects.filter(task_id=task.id, revision=4).count() == 1
 
 

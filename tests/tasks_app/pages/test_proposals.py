@@ -51,7 +51,7 @@ def test_a_decision_is_proposed_and_the_task_stays():
 
 
 def test_another_person_approves_and_twice_is_once():
-    task, _ = proposed()
+    task, first = proposed()
     second = Browser()
     form = buttons(second.text(path_of(task)), "approve")
 
@@ -61,7 +61,8 @@ def test_another_person_approves_and_twice_is_once():
     assert standing(task) == ("FAILED", 4, EXACT)
     told = second.text(path_of(task))
     assert "The task is settled." in told
-    assert f"Settled by {second.person.user.username}" in told
+    people = f"{first.person.user.username}, {second.person.user.username}"
+    assert f"Settled by {people}" in told
     assert "Settled by two people" in told
     assert OperationAudit.objects.filter(task_id=task.id, revision=4).count() == 1
 

@@ -73,6 +73,7 @@ class ReviewForm(RecoveryForm):
     """A decision about a task whose outcome nobody knows."""
 
     dossier_digest = forms.CharField(widget=forms.HiddenInput)
+    is_proposal = forms.BooleanField(required=False, widget=forms.HiddenInput)
     outcome = forms.ChoiceField(
         label=_("Did it take effect?"),
         choices=(

@@ -33,6 +33,11 @@ class Offer:
     successor_id: UUID | None = None
 
     @property
+    def wants_two(self) -> bool:
+        """Whether it would be accepted as a proposal, for another person to approve."""
+        return self.reason == "SECOND_APPROVER"
+
+    @property
     def is_open(self) -> bool:
         """Whether the act would be accepted now."""
         return self.foretold is not None

@@ -11,12 +11,14 @@ from django.utils.translation import gettext
 
 from orbit.errors import Refusal
 from orbit.ids import new_id
+from tasks_app.actions.propose_review import propose_review
 from tasks_app.actions.review_task import review_task
 from tasks_app.domain.access import Reach
 from tasks_app.domain.errors import StateConflict
 from tasks_app.pages import words
 from tasks_app.pages.forms import ReviewForm
 from tasks_app.pages.offers import offer_review
+from tasks_app.pages.proposals import open_proposal_of
 from tasks_app.pages.story import LateReport
 from tasks_app.pages.task import Seen, see
 from tasks_app.pages.views import REVIEW, VIEW, VIEW_AUDIT, ConsolePage, add_refusal
@@ -50,6 +52,7 @@ class ReviewPage(ConsolePage):
                 "form_key": new_id().hex,
                 "expected_revision": seen.dossier.task.revision,
                 "dossier_digest": seen.dossier.grounds.digest,
+                "is_proposal": offer_review(seen.dossier.task, reach=reach).wants_two,
             }
         )
         return self._page(seen, form, reach=reach)
@@ -63,7 +66,8 @@ class ReviewPage(ConsolePage):
         try:
             if "preview" in request.POST:
                 return self._foretell(form, task_id=task_id, reach=reach)
-            answered = review_task(
+            act = propose_review if form.cleaned_data["is_proposal"] else review_task
+            answered = act(
                 form.command(),
                 task_id=task_id,
                 identity=form.identity(),
@@ -75,12 +79,7 @@ class ReviewPage(ConsolePage):
         except Refusal as refusal:
             add_refusal(form, refusal)
             return self._page(self._see(reach, task_id), form, reach=reach)
-        messages.success(
-            request,
-            gettext("This form was sent before; the task was settled once.")
-            if answered.deduplicated
-            else gettext("The task is settled."),
-        )
+        messages.success(request, _done(form, is_replay=answered.deduplicated))
         return self.go_to(reverse("recovery:task", args=[task_id]))
 
     def _foretell(
@@ -123,17 +122,29 @@ class ReviewPage(ConsolePage):
         conflict: StateConflict | None = None,
         preview: Preview | None = None,
     ) -> HttpResponse:
+        offer = offer_review(seen.dossier.task, reach=reach)
+        proposal = open_proposal_of(reach, seen.dossier.task.id, actor=self.actor)
         return self.page(
+            proposal=proposal,
+            may_send=offer.is_open or (offer.wants_two and proposal is None),
             seen=seen,
             glance=seen.glance,
             story=seen.story,
             form=form,
-            offer=offer_review(seen.dossier.task, reach=reach),
+            offer=offer,
             difference=difference,
             conflict=conflict and words.refusal_in_words(conflict),
             preview=preview,
             may_audit=self.user.has_perm(VIEW_AUDIT),
         )
+
+
+def _done(form: ReviewForm, *, is_replay: bool) -> str:
+    if form.cleaned_data["is_proposal"]:
+        return gettext("Proposed. Another person can approve it now.")
+    if is_replay:
+        return gettext("This form was sent before; the task was settled once.")
+    return gettext("The task is settled.")
 
 
 def _difference(form: ReviewForm, conflict: StateConflict, seen: Seen) -> Difference:

@@ -27,6 +27,8 @@ from tasks_app.queries.lineage import Generation
 from tasks_app.queries.people import user_names
 from tokens_app.public import token_names
 
+SETTLING = frozenset({"task.review", "task.approve"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateReport:
@@ -90,9 +92,7 @@ def tell(dossier: Dossier, *, now: datetime, may_audit: bool) -> Story:
         audit=audit[::-1],
         has_more_audit=may_audit and dossier.operations.has_more,
         lineage=[_kin(it) for it in dossier.lineage.generations],
-        settled=next(
-            (it for it in audit if it.operation.action == "task.review"), None
-        ),
+        settled=next((it for it in audit if it.operation.action in SETTLING), None),
     )
 
 
@@ -151,14 +151,27 @@ def _audit(operations: Sequence[OperationAudit]) -> list[Told]:
         Told(
             operation=it,
             what=words.OPERATIONS.get(it.action, it.action),
-            who=names.get(it.actor_id, it.actor_id.hex),
+            # Where two people settled it: who proposed, then who approved.
+            who=", ".join(
+                names.get(person, person.hex)
+                for person in (it.actor_id, it.approver_id)
+                if person is not None
+            ),
         )
         for it in operations
     ]
 
 
 def _actors(operations: Iterable[OperationAudit], kind: ActorKind) -> set[UUID]:
-    return {it.actor_id for it in operations if it.actor_kind == kind}
+    return {
+        person
+        for it in operations
+        for person, its_kind in (
+            (it.actor_id, it.actor_kind),
+            (it.approver_id, it.approver_kind),
+        )
+        if person is not None and its_kind == kind
+    }
 
 
 def _kin(generation: Generation) -> Kin:

@@ -3,7 +3,7 @@
 from django.urls import path
 
 import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
-from tasks_app.pages import batches, inbox, retry, review, task, texts
+from tasks_app.pages import batches, inbox, proposals, retry, review, task, texts
 
 app_name = "recovery"
 
@@ -41,5 +41,15 @@ urlpatterns = [
         name="batch_steer",
     ),
     path("tasks/<hexid:task_id>/review", review.ReviewPage.as_view(), name="review"),
+    path(
+        "tasks/<hexid:task_id>/approve",
+        proposals.ApprovePage.as_view(),
+        name="approve",
+    ),
+    path(
+        "tasks/<hexid:task_id>/withdraw",
+        proposals.WithdrawPage.as_view(),
+        name="withdraw",
+    ),
     path("tasks/<hexid:task_id>/retry", retry.RetryPage.as_view(), name="retry"),
 ]

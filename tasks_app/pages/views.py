@@ -3,11 +3,10 @@
 from typing import NamedTuple
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from orbit.errors import Forbidden, Refusal
+from orbit.errors import Refusal
 from orbit.forms import TypedForm
 from orbit.http.staff_page import StaffPage
 from orbit.words import Word
@@ -64,10 +63,9 @@ class ConsolePage(StaffPage):
 def add_refusal(form: TypedForm, refusal: Refusal) -> None:
     """Put the refusal beside its field, in the visitor's language.
 
-    A refusal that is nobody's field stands at the head of the form.
+    A refusal that is nobody's field stands at the head of the form: also one that wants
+    another person, for what was typed must stay.
     """
-    if isinstance(refusal, Forbidden):
-        raise PermissionDenied
     field = words.FORM_FIELDS.get(refusal.field or "", refusal.field)
     form.add_error(
         field if field in form.fields else None, words.refusal_in_words(refusal)

@@ -132,6 +132,9 @@ OPERATIONS: Mapping[str, Word] = {
     "task.expire": _("Deadline passed"),
     "task.open": _("Gate opened"),
     "task.probe": _("Probe started"),
+    "task.propose": _("Decision proposed"),
+    "task.withdraw": _("Proposal withdrawn"),
+    "task.approve": _("Settled by two people"),
     "task.review": _("Settled by a person"),
     "task.retry": _("Run again by a person"),
 }
@@ -173,6 +176,8 @@ NEXT_STEPS: Mapping[str, Word] = {
     "GATE": _("Recover it through its owner."),
     "OWNER": _("Recover it through its owner."),
     "LEASE": _("Wait until the attempt ends or its lease runs out."),
+    "SECOND_APPROVER": _("Propose it, so that another person can approve it."),
+    "PROPOSED": _("Another person can approve it, or it is withdrawn first."),
     "PERMIT": _("Look again in a moment."),
     "EFFECT_UNCERTAIN": _("Settle it first."),
     "ALREADY_RETRIED": _("Go on from its successor."),
@@ -189,6 +194,14 @@ _WITH_VALUES = (
     (
         r"Only a FAILED or CANCELLED task can be retried; .*",
         gettext_noop("Only a failed or cancelled task can run again."),
+    ),
+    (
+        r"This queue wants two people for a review: .*",
+        gettext_noop("This queue wants two people to settle a task."),
+    ),
+    (
+        r"The review \w+ is proposed already: .*",
+        gettext_noop("A decision is proposed already."),
     ),
     (
         r"This Idempotency-Key was used with other content\. .*",
@@ -281,6 +294,14 @@ TOLD = (
         "evidence:reconciliation-001."
     ),
     gettext_noop("State the conclusion; null is not a result."),
+    gettext_noop(
+        "You submitted this task, and its queue wants somebody else to review "
+        "it. Ask a reviewer who did not submit it."
+    ),
+    gettext_noop(
+        "You proposed this review: another person must approve it. Ask another "
+        "reviewer, or withdraw it."
+    ),
     gettext_noop("The task waits behind a gate: its owner must open it."),
     gettext_noop("An attempt still holds the lease. Wait for it to end."),
     gettext_noop("A permit is not released yet. Ask again in a moment."),

@@ -1,10 +1,24 @@
 """The recovery console in a real browser: the way of a decision, and its conflicts."""
 
 import pytest
+from msgspec import Raw
 
+from tasks_app.actions.propose_review import propose_review
+from tasks_app.domain.commands import ReviewTask
 from tasks_app.models import OperationAudit, Task
 from tests.browser.test_pages_look import LOOKS, looked_over, photograph
-from tests.builders import a_lease, a_queue, again, lose, reported, retried, reviewed
+from tests.builders import (
+    OPERATOR,
+    a_lease,
+    a_queue,
+    again,
+    an_identity,
+    lose,
+    reach_of,
+    reported,
+    retried,
+    reviewed,
+)
 from tests.tasks_app.pages.builders import ROOT, failed, path_of, unsure
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -182,8 +196,26 @@ def pages(transactional_db):  # noqa: ARG001 - rows come first
     for number in range(3):
         unsure(business_key=f"mail-{number}", queue=queue, handler="mail.send")
     long, _ = unsure(business_key="<b>" + "k" * 509, queue=queue, handler="h" * 200)
+    careful = a_queue(second_approver=True)
+    proposed, _ = unsure(queue=careful, business_key="payout-1")
+    propose_review(
+        ReviewTask(
+            expected_revision="3",
+            reason=REASON,
+            evidence_ref="bank:statement-0917",
+            execution_settled=True,
+            outcome="FAILED",
+            result=Raw(EXACT.encode()),
+        ),
+        task_id=proposed.id,
+        identity=an_identity(),
+        actor=OPERATOR,
+        reach=reach_of(careful),
+    )
     return {
         "inbox": "",
+        "proposal": path_of(proposed),
+        "propose": path_of(unsure(queue=careful)[0], "/review"),
         "task": path_of(lease.task),
         "review": path_of(lease.task, "/review"),
         "long": path_of(long),
@@ -215,8 +247,9 @@ def test_no_page_has_a_serious_fault_or_overflows(visit, admin, pages, look):
     assert faults == {name: [] for name in faults}
 
 
-@pytest.mark.parametrize("name", ["source", "retry", "retried"])
-def test_the_pages_of_a_retry_have_no_serious_fault(visitor, pages, name):
-    visitor.open(ROOT + pages[name])
+@pytest.mark.parametrize("name", ["source", "retry", "retried", "proposal", "propose"])
+def test_the_other_pages_have_no_serious_fault(visitor, pages, name):
+    page = visitor.open(ROOT + pages[name])
+    photograph(page, f"recovery-{name}-light")
 
     assert visitor.faults() == []

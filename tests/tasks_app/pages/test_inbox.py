@@ -15,19 +15,20 @@ from tests.tasks_app.pages.builders import VIEW, Browser, unsure
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MANY = """
+MANY = r"""
 INSERT INTO tasks_task (
     id, namespace_id, application_id, queue_id, owner_kind, is_gated, state, revision,
     handler, handler_version, payload_version, payload, priority, recovery_safety,
     max_attempts, initial_delay_ms, max_delay_ms, attempt_timeout_ms, available_at,
     due_at, is_due, deadline_at, attempt_count, lease_seq, effect_uncertain,
-    error_code, completed_at, created_at, updated_at, submitted_by)
+    error_code, completed_at, created_at, updated_at, submitted_by, audit_length,
+    audit_head)
 SELECT gen_random_uuid(), %(namespace)s, %(application)s, %(queue)s, 'STANDALONE',
     false, s.state, 3, 'ledger.transfer', '1', '1', '{}', 0, 'RECONCILE_ONLY', 1, 0,
     0, 1000, now(), now(), true, now(), 1, 1, s.state = 'NEEDS_REVIEW',
     CASE WHEN s.state = 'NEEDS_REVIEW' THEN 'LEASE_LOST' END,
     CASE WHEN s.state = 'SUCCEEDED' THEN now() END, now(),
-    now() - n * interval '1 second', gen_random_uuid()
+    now() - n * interval '1 second', gen_random_uuid(), 3, '\x00'::bytea
 FROM generate_series(1, %(count)s) n CROSS JOIN LATERAL (
     SELECT CASE WHEN n %% 20 = 0 THEN 'NEEDS_REVIEW' ELSE 'SUCCEEDED' END AS state) s
 """

@@ -8,8 +8,8 @@ from orbit.ids import new_id
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.errors import ApplicationFull, QueueFull
 from tasks_app.domain.idempotency import Identity
-from tasks_app.domain.lifecycle import OwnerKind, RecoverySafety, State
-from tasks_app.domain.ownership import announce_probe, refuse_probe
+from tasks_app.domain.lifecycle import OwnerKind, RecoverySafety
+from tasks_app.domain.ownership import announce_probe
 from tasks_app.domain.probes import (
     RETRY_POLICY,
     TIMEOUT_MS,
@@ -25,11 +25,10 @@ from tasks_app.models.acceptance import (
 )
 from tasks_app.models.chain import Audit
 from tasks_app.models.grounds import grounds_from, task_with_grounds
-from tasks_app.models.locking import LockedTask, conflict, lock_task
+from tasks_app.models.locking import LockedTask, lock_task
+from tasks_app.models.probing import check_probeable
 from tasks_app.models.replay import Answered, replay
-from tasks_app.models.statements.probe import OPEN_PROBE
 from tasks_app.models.statements.quota import patiently, take_under_lock
-from tasks_app.models.statements.run import rows
 from tasks_app.models.transition import picture
 
 OPERATION = "task.probe"
@@ -63,7 +62,7 @@ def _start(
     )
     if locked.receipt is not None:
         return replay(locked.receipt)
-    _check_probeable(locked)
+    check_probeable(locked)
     source = locked.task
     audit_id = new_id()
     probe = replace(_probe_of(locked), identity=identity, receipt_audit_id=audit_id)
@@ -90,33 +89,6 @@ def _start(
         audit_id=audit_id,
         deduplicated=False,
     )
-
-
-def _check_probeable(locked: LockedTask) -> None:
-    task = locked.task
-    if task.state != State.NEEDS_REVIEW:
-        raise conflict(
-            locked,
-            "STATE",
-            f"Only a task in NEEDS_REVIEW is probed; this one is {task.state}.",
-        )
-    if task.owner is OwnerKind.PROBE:
-        raise conflict(
-            locked, "OWNER", "This is a probe itself. Probe the task it looked at."
-        )
-    refusal = refuse_probe(task.owner, handler=task.handler)
-    if refusal is None and probe_handler(task.handler) is None:
-        refusal = "The handler's name leaves no room for a probe's."
-    if refusal is not None:
-        raise conflict(locked, "NO_PROBE", refusal)
-    running = rows(OPEN_PROBE, {"task": task.id})
-    if running:
-        raise conflict(
-            locked,
-            "PROBE_RUNNING",
-            f"The probe {running[0][0].hex} is not finished. Wait for what it finds, "
-            "or cancel it.",
-        )
 
 
 def _probe_of(locked: LockedTask) -> NewTask:

@@ -14,6 +14,7 @@ from tasks_app.domain.lifecycle import FINAL, RETRYABLE, State
 from tasks_app.models.record import TaskRecord
 from tasks_app.pages import words
 from tasks_app.pages.offers import Offer, offer_retry, offer_review
+from tasks_app.pages.probes import probes_seen
 from tasks_app.pages.proposals import open_proposal_of
 from tasks_app.pages.story import Story, tell
 from tasks_app.pages.texts import Excerpt, payload_excerpt, result_excerpt
@@ -98,6 +99,9 @@ class TaskPage(ConsolePage):
             story=seen.story,
             may_audit=may_audit,
             proposal=open_proposal_of(reach, task_id, actor=self.actor)
+            if task.state == State.NEEDS_REVIEW
+            else None,
+            probes=probes_seen(reach, task_id)
             if task.state == State.NEEDS_REVIEW
             else None,
             may_review=self.user.has_perm(REVIEW),

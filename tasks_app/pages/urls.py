@@ -3,7 +3,17 @@
 from django.urls import path
 
 import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
-from tasks_app.pages import batches, inbox, proposals, retry, review, task, texts
+from tasks_app.pages import (
+    batches,
+    inbox,
+    overview,
+    probes,
+    proposals,
+    retry,
+    review,
+    task,
+    texts,
+)
 
 app_name = "recovery"
 
@@ -22,6 +32,7 @@ urlpatterns = [
         texts.EvidenceText.as_view(),
         name="evidence",
     ),
+    path("overview", overview.OverviewPage.as_view(), name="overview"),
     path("batches", batches.BatchListPage.as_view(), name="batches"),
     path("batches/new", batches.NewBatchPage.as_view(), name="new_batch"),
     path("batches/<hexid:batch_id>", batches.BatchDetailPage.as_view(), name="batch"),
@@ -40,6 +51,7 @@ urlpatterns = [
         batches.BatchSteer.as_view(),
         name="batch_steer",
     ),
+    path("tasks/<hexid:task_id>/probe", probes.ProbePage.as_view(), name="probe"),
     path("tasks/<hexid:task_id>/review", review.ReviewPage.as_view(), name="review"),
     path(
         "tasks/<hexid:task_id>/approve",

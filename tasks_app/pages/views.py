@@ -31,6 +31,7 @@ class Tab(NamedTuple):
 TABS: tuple[Tab, ...] = (
     Tab("recovery:inbox", _("Inbox")),
     Tab("recovery:batches", _("Batches")),
+    Tab("recovery:overview", _("Overview")),
 )
 
 

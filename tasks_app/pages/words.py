@@ -181,12 +181,22 @@ NEXT_STEPS: Mapping[str, Word] = {
     "PERMIT": _("Look again in a moment."),
     "EFFECT_UNCERTAIN": _("Settle it first."),
     "ALREADY_RETRIED": _("Go on from its successor."),
+    "NO_PROBE": _("Look for the effect where it would be, then settle the task."),
+    "PROBE_RUNNING": _("Wait for what it finds."),
 }
 
 _WHERE = r"\(line (?P<line>\d+), column (?P<column>\d+)\)"
 
 # Refusals whose words contain a value: how they are written, and how they are told.
 _WITH_VALUES = (
+    (
+        r"The handler '(?P<handler>.*)' declares no probe\..*",
+        gettext_noop("The handler “%(handler)s” declares no probe."),
+    ),
+    (
+        r"The probe [0-9a-f]{32} is not finished\..*",
+        gettext_noop("A probe of this task is not finished."),
+    ),
     (
         r"Only a task in NEEDS_REVIEW can be reviewed; .*",
         gettext_noop("Only a task that needs review can be settled."),

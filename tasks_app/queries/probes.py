@@ -4,7 +4,11 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from tasks_app.domain.access import Reach
+from tasks_app.domain.errors import StateConflict
 from tasks_app.domain.lifecycle import OwnerKind
+from tasks_app.models.locking import look_at_task
+from tasks_app.models.probing import check_probeable
 from tasks_app.models.statements.probe import NAMESPACE_OF, PROBES_OF, UNCLAIMED_PROBES
 from tasks_app.models.statements.run import rows
 
@@ -38,3 +42,15 @@ def probes_of(task_id: UUID, *, limit: int) -> list[ProbeGlance]:
     """The newest probes of a task."""
     found = rows(PROBES_OF, {"task": task_id, "limit": limit})
     return [ProbeGlance._make(row) for row in found]
+
+
+def why_not_probed(task_id: UUID, *, reach: Reach) -> StateConflict | None:
+    """What starting a probe would be refused with at this moment; None if with nothing.
+
+    Raises TaskNotFound.
+    """
+    try:
+        check_probeable(look_at_task(task_id=task_id, reach=reach))
+    except StateConflict as refusal:
+        return refusal
+    return None

@@ -1,0 +1,36 @@
+"""Whether a probe of a task may be started: asked by the act, and by pages before."""
+
+from tasks_app.domain.lifecycle import OwnerKind, State
+from tasks_app.domain.ownership import refuse_probe
+from tasks_app.domain.probes import probe_handler
+from tasks_app.models.locking import LockedTask, conflict
+from tasks_app.models.statements.probe import OPEN_PROBE
+from tasks_app.models.statements.run import rows
+
+
+def check_probeable(locked: LockedTask) -> None:
+    """Raise StateConflict unless a probe of the task may be started now."""
+    task = locked.task
+    if task.state != State.NEEDS_REVIEW:
+        raise conflict(
+            locked,
+            "STATE",
+            f"Only a task in NEEDS_REVIEW is probed; this one is {task.state}.",
+        )
+    if task.owner is OwnerKind.PROBE:
+        raise conflict(
+            locked, "OWNER", "This is a probe itself. Probe the task it looked at."
+        )
+    refusal = refuse_probe(task.owner, handler=task.handler)
+    if refusal is None and probe_handler(task.handler) is None:
+        refusal = "The handler's name leaves no room for a probe's."
+    if refusal is not None:
+        raise conflict(locked, "NO_PROBE", refusal)
+    running = rows(OPEN_PROBE, {"task": task.id})
+    if running:
+        raise conflict(
+            locked,
+            "PROBE_RUNNING",
+            f"The probe {running[0][0].hex} is not finished. Wait for what it finds, "
+            "or cancel it.",
+        )

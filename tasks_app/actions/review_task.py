@@ -7,12 +7,9 @@ from tasks_app.domain.commands import ReviewTask
 from tasks_app.domain.idempotency import Identity
 from tasks_app.domain.recovery import check_review
 from tasks_app.models.locking import lock_task
-from tasks_app.models.recovery import REVIEW, check_one_is_enough, check_reviewable
+from tasks_app.models.recovery import REVIEW, check_reviewable
 from tasks_app.models.replay import Answered, replay
-from tasks_app.models.review import (
-    Conclusion,
-    settle,
-)
+from tasks_app.models.review import conclude
 from tasks_app.models.statements.quota import patiently
 
 
@@ -59,9 +56,6 @@ def _review(
     if locked.receipt is not None:
         return replay(locked.receipt)
     check_reviewable(locked, command)
-    locked.duty.check_reviewer(actor, submitted_by=locked.task.submitted_by)
-    check_one_is_enough(locked)
-    conclusion = Conclusion(command=command, actor=actor)
-    return settle(
-        locked, conclusion, action=REVIEW, identity=identity, is_patient=is_patient
+    return conclude(
+        locked, command, actor=actor, identity=identity, is_patient=is_patient
     )

@@ -10,10 +10,9 @@ from tasks_app.domain.batches import (
     BatchCannot,
     BatchNotFound,
     BatchState,
-    ItemState,
     Steer,
 )
-from tasks_app.models import ReviewBatch, ReviewBatchItem
+from tasks_app.models import ReviewBatch, ReviewBatchEvent
 from tasks_app.models.statements.batch import ABORT_ITEMS, LOCK_BATCH, SET_STATE
 from tasks_app.models.statements.run import rows
 
@@ -23,8 +22,8 @@ def steer_review_batch(
 ) -> BatchState:
     """The batch's new state, which holds from its next item on.
 
-    Abort leaves what was settled as it is; everything else is given up. Raises
-    BatchNotFound or BatchCannot.
+    Abort leaves what was settled as it is; everything else is given up, and after it
+    nothing more is settled. Raises BatchNotFound or BatchCannot.
     """
     with transaction.atomic(durable=True):
         found = rows(LOCK_BATCH, {"batch": batch_id})
@@ -34,7 +33,7 @@ def steer_review_batch(
         if state not in STEERED[steer]:
             raise BatchCannot(steer=steer, state=state)
         goes_to = STEERED[steer][state]
-        if steer is Steer.RESUME and _is_in_canary(batch_id):
+        if steer is Steer.RESUME and _waits_for_a_person(batch_id):
             goes_to = BatchState.CANARY
         if steer is Steer.ABORT:
             rows(ABORT_ITEMS, {"batch": batch_id})
@@ -51,8 +50,10 @@ def steer_review_batch(
     return goes_to
 
 
-def _is_in_canary(batch_id: UUID) -> bool:
-    batch = ReviewBatch.objects.only("canary").get(id=batch_id)
-    return ReviewBatchItem.objects.filter(
-        batch_id=batch_id, position__lte=batch.canary, state=ItemState.PENDING
+def _waits_for_a_person(batch_id: UUID) -> bool:
+    """Whether nobody has let it go on after its canary yet, done or not."""
+    if not ReviewBatch.objects.only("canary").get(id=batch_id).canary:
+        return False
+    return not ReviewBatchEvent.objects.filter(
+        batch_id=batch_id, verb=Steer.CONTINUE
     ).exists()

@@ -17,9 +17,13 @@ from tasks_app.domain.commands import (
     Reason,
     ReviewTask,
 )
+from tasks_app.domain.declarations import check_declared, check_evidence_ref
+from tasks_app.domain.errors import InvalidField
+from tasks_app.domain.recovery import check_review
 
 MAX_ITEMS = 10_000
 MAX_CANARY = 100
+MAX_AGE_MS = 10 * 365 * 86_400_000
 
 
 class BatchState(StrEnum):
@@ -70,6 +74,10 @@ STEERED: dict[Steer, dict[BatchState, BatchState]] = {
 }
 
 
+ErrorCode = Annotated[str, Meta(min_length=1, max_length=100)]
+AgeMs = Annotated[int, Meta(ge=0, le=MAX_AGE_MS)]
+
+
 class ChosenTask(Command, frozen=True, kw_only=True):
     """One task by hand, with evidence of its own or that of the batch."""
 
@@ -80,8 +88,9 @@ class ChosenTask(Command, frozen=True, kw_only=True):
 class ReviewBatchDraft(Command, frozen=True, kw_only=True):
     """The decision, and the tasks of one queue that it is for.
 
-    `tasks` by hand, or all in NEEDS_REVIEW of a common cause: `handler`, `cause`, both
-    or neither. `canary` items are reviewed first; then a person lets it go on.
+    `tasks` by hand, or all in NEEDS_REVIEW that have in common what is given of
+    `handler`, `cause`, `error_code` and how long they wait by now. `canary` items are
+    reviewed first; then a person lets it go on.
     """
 
     queue_id: Hex32
@@ -94,6 +103,9 @@ class ReviewBatchDraft(Command, frozen=True, kw_only=True):
     tasks: tuple[ChosenTask, ...] = ()
     handler: HandlerName | None = None
     cause: Cause | None = None
+    error_code: ErrorCode | None = None
+    min_age_ms: AgeMs | None = None
+    max_age_ms: AgeMs | None = None
 
     def review(self, *, revision: int, evidence_ref: str | None) -> ReviewTask:
         """The review that one of the tasks gets."""
@@ -121,6 +133,39 @@ def review_of(
         },
         ReviewTask,
     )
+
+
+def check_draft(draft: ReviewBatchDraft) -> None:
+    """Refuse what no review would take, and what is no choice of tasks; raises Invalid.
+
+    `field` names the member of the draft, of a task by hand as tasks.0.evidence_ref.
+    """
+    check_review(draft.review(revision=1, evidence_ref=None))
+    check_declared(
+        "execution_settled",
+        is_declared=draft.execution_settled,
+        meaning="every execution of them has ended and has no further effect",
+    )
+    if not 0 <= draft.canary <= MAX_CANARY:
+        raise InvalidField("canary", f"Begin with 0 to {MAX_CANARY} of them.")
+    oldest, youngest = draft.max_age_ms, draft.min_age_ms
+    if oldest is not None and youngest is not None and oldest < youngest:
+        raise InvalidField("max_age_ms", "No task is younger than that and older.")
+    _check_by_hand(draft.tasks)
+
+
+def _check_by_hand(tasks: tuple[ChosenTask, ...]) -> None:
+    if len(tasks) > MAX_ITEMS:
+        raise InvalidField("tasks", f"Choose no more than {MAX_ITEMS} tasks.")
+    if len({it.task_id for it in tasks}) < len(tasks):
+        raise InvalidField("tasks", "A task is named twice.")
+    for number, task in enumerate(tasks):
+        if task.evidence_ref is None:
+            continue
+        try:
+            check_evidence_ref(task.evidence_ref)
+        except InvalidField as fault:
+            raise InvalidField(f"tasks.{number}.evidence_ref", fault.message) from None
 
 
 def item_key(*, batch_id: UUID, task_id: UUID) -> str:

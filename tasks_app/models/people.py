@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
-
 from tasks_app.domain.access import Actor, ActorKind
+from tasks_app.models.statements.people import MAY
+from tasks_app.models.statements.run import rows
 
-REVIEW = "tasks_app.review_task"
+APP, REVIEW = "tasks_app", "review_task"
 
 
 def user_number(actor_id: UUID) -> int:
@@ -18,5 +18,6 @@ def may_review(actor: Actor) -> bool:
     """Whether this person is active staff and may review, at this moment."""
     if actor.kind is not ActorKind.USER:
         return False
-    user = get_user_model().objects.filter(pk=user_number(actor.id)).first()
-    return user is not None and user.is_staff and user.has_perm(REVIEW)
+    asked = {"user": user_number(actor.id), "app": APP, "codename": REVIEW}
+    answer: bool = rows(MAY, asked)[0][0]
+    return answer

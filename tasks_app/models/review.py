@@ -13,7 +13,7 @@ from tasks_app.domain.duty import ProposalState, proposal_state
 from tasks_app.domain.errors import ProposalNotFound
 from tasks_app.domain.idempotency import Identity
 from tasks_app.models.locking import LockedTask, conflict
-from tasks_app.models.recovery import settled_by
+from tasks_app.models.recovery import REVIEW, check_one_is_enough, settled_by
 from tasks_app.models.replay import Answered
 from tasks_app.models.settlement import tell_owners
 from tasks_app.models.statements.propose import PROPOSAL_BY_AUDIT, PROPOSALS_OF_TASK
@@ -133,6 +133,29 @@ def replay_proposal(audit_id: UUID) -> Proposed:
             read_at=proposal.created_at,
         )
     return Proposed(proposal=proposal, audit_id=audit_id, deduplicated=True)
+
+
+def conclude(
+    locked: LockedTask,
+    command: ReviewTask,
+    *,
+    actor: Actor,
+    identity: Identity,
+    is_patient: bool,
+) -> Answered:
+    """Settle a task that check_reviewable let pass, where one person is enough.
+
+    Raises StateConflict or ReviewNotAllowed.
+    """
+    locked.duty.check_reviewer(actor, submitted_by=locked.task.submitted_by)
+    check_one_is_enough(locked)
+    return settle(
+        locked,
+        Conclusion(command=command, actor=actor),
+        action=REVIEW,
+        identity=identity,
+        is_patient=is_patient,
+    )
 
 
 def settle(

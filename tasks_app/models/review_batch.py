@@ -29,6 +29,8 @@ class ReviewBatch(models.Model):
     actor_id = models.UUIDField()
     actor_kind = models.CharField(max_length=6)
     form_key = models.UUIDField()
+    # What the key stands for: another decision with the same key is refused.
+    content_digest = models.BinaryField(default=b"")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -62,7 +64,10 @@ class ReviewBatch(models.Model):
 
 
 class ReviewBatchItem(models.Model):
-    """One task of a batch at the revision it had; it is in exactly one state."""
+    """One task of a batch at the revision it had; it is in exactly one state.
+
+    `evidence_count` is how much evidence there was of it: it is not settled over more.
+    """
 
     batch = models.ForeignKey(
         ReviewBatch, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
@@ -71,6 +76,7 @@ class ReviewBatchItem(models.Model):
     task_id = models.UUIDField()
     expected_revision = models.BigIntegerField()
     evidence_ref = models.CharField(max_length=512, blank=True, default="")
+    evidence_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=8, default="PENDING")
     code = models.CharField(max_length=32, blank=True, default="", db_default="")
     message = models.TextField(blank=True, default="", db_default="")

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import Error, connection, connections, transaction
 
 from orbit.errors import Conflict, Invalid
@@ -244,6 +244,25 @@ def test_who_lost_the_right_reviews_nothing_more(ada, loss):
     assert counts(queue, batch_id) == {ItemState.SETTLED: 1, ItemState.REFUSED: 2}
 
 
+@pytest.mark.parametrize("kind", ["group", "superuser"])
+def test_the_right_may_come_from_elsewhere(ada, kind):
+    queue = a_queue()
+    uncertain(queue, 1)
+    batch_id = a_batch(queue, ada)
+    ada.user_permissions.clear()
+    if kind == "group":
+        group = Group.objects.create(name="reviewers")
+        group.permissions.add(Permission.objects.get(codename="review_task"))
+        ada.groups.add(group)
+    else:
+        ada.is_superuser = True
+        ada.save()
+
+    run_review_batches(limit=100)
+
+    assert counts(queue, batch_id) == {ItemState.SETTLED: 1}
+
+
 def test_a_runner_that_died_before_it_noted_a_review_repeats_none(ada):
     queue = a_queue()
     uncertain(queue, 2)
@@ -406,9 +425,12 @@ def test_a_running_batch_is_stopped_between_two_items(ada, verb):
 def test_the_cause_is_kept(ada):
     queue = a_queue()
     uncertain(queue, 1)
-    batch = ReviewBatch.objects.get(id=a_batch(queue, ada, handler="pay"))
-    assert json.loads(batch.cause) == {
+    batch_id = a_batch(queue, ada, handler="pay", min_age_ms=0)
+    assert json.loads(ReviewBatch.objects.get(id=batch_id).cause) == {
         "handler": "pay",
         "cause": None,
+        "error_code": None,
+        "min_age_ms": 0,
+        "max_age_ms": None,
         "by_hand": False,
     }

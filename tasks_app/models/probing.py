@@ -1,5 +1,7 @@
 """Whether a probe of a task may be started: asked by the act, and by pages before."""
 
+from uuid import UUID
+
 from tasks_app.domain.lifecycle import OwnerKind, State
 from tasks_app.domain.ownership import refuse_probe
 from tasks_app.domain.probes import probe_handler
@@ -26,11 +28,18 @@ def check_probeable(locked: LockedTask) -> None:
         refusal = "The handler's name leaves no room for a probe's."
     if refusal is not None:
         raise conflict(locked, "NO_PROBE", refusal)
-    running = rows(OPEN_PROBE, {"task": task.id})
-    if running:
-        raise conflict(
-            locked,
-            "PROBE_RUNNING",
-            f"The probe {running[0][0].hex} is not finished. Wait for what it finds, "
-            "or cancel it.",
+    found = rows(OPEN_PROBE, {"task": task.id})
+    if found:
+        raise conflict(locked, "PROBE_RUNNING", _what_of_it(*found[0]))
+
+
+def _what_of_it(probe_id: UUID, state: str) -> str:
+    if state == State.NEEDS_REVIEW:
+        return (
+            f"The probe {probe_id.hex} awaits a review itself. Settle it, then start "
+            "another."
         )
+    return (
+        f"The probe {probe_id.hex} is not finished. Wait for what it finds, or cancel "
+        "it."
+    )

@@ -190,6 +190,28 @@ _WHERE = r"\(line (?P<line>\d+), column (?P<column>\d+)\)"
 # Refusals whose words contain a value: how they are written, and how they are told.
 _WITH_VALUES = (
     (
+        r"More than (?P<count>\d+) tasks\. .*",
+        gettext_noop(
+            "More than %(count)s tasks. Narrow the cause, or take several batches."
+        ),
+    ),
+    (
+        r"Choose no more than (?P<count>\d+) tasks\.",
+        gettext_noop("Choose no more than %(count)s tasks."),
+    ),
+    (
+        r"The task (?P<id>[0-9a-f]{32}) does not await a review in this queue\.",
+        gettext_noop("The task %(id)s does not await a review in this queue."),
+    ),
+    (
+        r"A batch that is \w+ cannot \w+; .*",
+        gettext_noop("The batch has moved on: that cannot be done any more."),
+    ),
+    (
+        r"The probe [0-9a-f]{32} awaits a review itself\. .*",
+        gettext_noop("An earlier probe awaits a review itself: settle it first."),
+    ),
+    (
         r"The handler '(?P<handler>.*)' declares no probe\..*",
         gettext_noop("The handler “%(handler)s” declares no probe."),
     ),

@@ -1,7 +1,7 @@
 """What probes need of the database: the one that runs, and what one found."""
 
 OPEN_PROBE = """
-SELECT p.id FROM tasks_task p
+SELECT p.id, p.state FROM tasks_task p
 WHERE p.owner_id = %(task)s AND p.owner_kind = 'PROBE'
   AND p.state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')
 """

@@ -2,11 +2,13 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import connection, connections
 
 from orbit.errors import Refusal
+from tasks_app.actions.reap_leases import reap_leases
 from tasks_app.actions.start_probe import start_probe
 from tasks_app.domain.errors import QueueFull, StateConflict
 from tasks_app.models import Evidence, OperationAudit, Task
@@ -14,6 +16,7 @@ from tasks_app.queries.dossier import dossier_of
 from tasks_app.queries.probes import probes_of
 from tests.builders import (
     OPERATOR,
+    a_lease,
     a_queue,
     a_task,
     again,
@@ -21,6 +24,8 @@ from tests.builders import (
     cancelled,
     claimed,
     every_row,
+    lose,
+    pass_time,
     reach_of,
     reported,
     retried,
@@ -133,6 +138,63 @@ def test_one_probe_at_a_time_and_another_after_it():
 
     assert probed(task).task.id != first.id
     assert len(probes_of(task.id, limit=10)) == 2
+
+
+def test_a_probe_of_which_nobody_knows_is_settled_before_the_next():
+    task = an_uncertain()
+    first = probed(task).task
+    reported(again(first.id), "unknown")
+
+    with pytest.raises(StateConflict, match="awaits a review itself") as refused:
+        probed(task)
+    assert refused.value.details["reason"] == "PROBE_RUNNING"
+    assert first.id.hex in refused.value.message
+
+    reviewed(Task.objects.get(id=first.id))
+    assert probed(task).task.id != first.id
+
+
+def test_a_probe_whose_worker_falls_silent_is_run_again():
+    task = an_uncertain()
+    probe = probed(task).task
+    lose(again(probe.id))
+    reap_leases(limit=10)
+    assert probes_of(task.id, limit=10)[0].state == "WAITING"
+    pass_time(probe.id, by=timedelta(seconds=30))
+
+    reported(again(probe.id), "succeed", result='{"effect":"NOT_APPLIED"}')
+
+    [found] = Evidence.objects.filter(task_id=task.id)
+    assert json.loads(found.content)["effect"] == "NOT_APPLIED"
+    assert Task.objects.get(id=task.id).revision == task.revision
+
+
+def test_a_late_report_of_the_task_and_its_probe_are_kept_side_by_side():
+    lease = a_lease()
+    lose(lease)
+    reap_leases(limit=10)
+    task = Task.objects.get(id=lease.task.id)
+    probe = probed(task).task
+    reported(lease, "succeed", result='{"paid":true}')
+    reported(again(probe.id), "succeed", result='{"effect":"NOT_APPLIED"}')
+
+    kinds = Evidence.objects.filter(task_id=task.id).order_by("received_at")
+    assert [it.kind for it in kinds] == ["succeed", "probe"]
+    now = Task.objects.get(id=task.id)
+    assert (now.state, now.revision) == ("NEEDS_REVIEW", task.revision)
+
+
+def test_a_late_finding_of_a_probe_is_evidence_of_the_probe_alone():
+    task = an_uncertain()
+    probe = probed(task).task
+    first = again(probe.id)
+    lose(first)
+    reap_leases(limit=10)
+
+    reported(first, "succeed", result='{"effect":"APPLIED"}')
+
+    assert not Evidence.objects.filter(task_id=task.id).exists()
+    assert Evidence.objects.filter(task_id=probe.id).exists()
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_an_act_that_came_too_late_is_told():
     browser.post(f"batches/{batch.id.hex}/pause", {})
 
     told = browser.text(f"batches/{batch.id.hex}")
-    assert "A batch that is ABORTED cannot pause" in told
+    assert "The batch has moved on" in told
 
 
 PAGES = {

@@ -9,6 +9,7 @@ from django.utils import translation
 
 from orbit.errors import Invalid
 from orbit.exact_json import check
+from tasks_app.domain.batches import BatchCannot, BatchState, Steer
 from tasks_app.domain.causes import CAUSES, Cause, cause_of
 from tasks_app.domain.lifecycle import State
 from tasks_app.domain.probes import Effect
@@ -115,6 +116,30 @@ def test_why_an_act_is_not_open_is_told_in_chinese():
 
     assert left_in_english(told) == []
     assert sum(not it.is_open for it in offers) == 14
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "More than 10000 tasks. Narrow the cause, or take several batches.",
+        "Choose no more than 10000 tasks.",
+        f"The task {'7' * 32} does not await a review in this queue.",
+        "No task of that cause awaits a review.",
+        "A task is named twice.",
+        "The tasks have changed meanwhile. Send it again.",
+        "Whoever created the batch may not review any more.",
+        "An error of Orbit's own.",
+        (
+            "Evidence arrived after the batch was created. Read it and decide on this "
+            "task alone."
+        ),
+        BatchCannot(steer=Steer.PAUSE, state=BatchState.ABORTED).message,
+        f"The probe {'7' * 32} awaits a review itself. Settle it, then start another.",
+    ],
+)
+def test_what_batches_and_probes_refuse_is_told_in_chinese(message):
+    with translation.override("zh-hans"):
+        assert left_in_english([words.in_words(message)]) == []
 
 
 @pytest.mark.django_db(transaction=True)

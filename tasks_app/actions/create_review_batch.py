@@ -89,7 +89,7 @@ def _freeze(
             "result": bytes(draft.result).decode(),
             "reason": draft.reason,
             "evidence_ref": draft.evidence_ref,
-            "cause": _cause(draft),
+            "chosen_by": _chosen_by(draft),
             "canary": draft.canary,
             "actor": actor.id,
             "actor_kind": actor.kind,
@@ -97,7 +97,7 @@ def _freeze(
             "most": MAX_ITEMS,
             "handler": draft.handler,
             "error_code": draft.error_code,
-            "cause_code": draft.cause,
+            "cause": draft.cause,
             "causes": as_json(CAUSES),
             "min_age_ms": draft.min_age_ms,
             "max_age_ms": draft.max_age_ms,
@@ -136,7 +136,7 @@ def _not_waiting(draft: ReviewBatchDraft, *, place: dict[str, Any]) -> Invalid:
     return Invalid("The tasks have changed meanwhile. Send it again.", field="tasks")
 
 
-def _cause(draft: ReviewBatchDraft) -> str:
+def _chosen_by(draft: ReviewBatchDraft) -> str:
     return encode(
         {
             "handler": draft.handler,

@@ -29,11 +29,17 @@ class InboxPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxFilter:
-    """Which tasks are shown; None leaves a member open."""
+    """Which tasks are shown; None leaves a member open.
+
+    The ages are how long a task has waited, both bounds included.
+    """
 
     queue_id: UUID | None = None
     handler: str | None = None
     cause: Cause | None = None
+    error_code: str | None = None
+    min_age_ms: int | None = None
+    max_age_ms: int | None = None
 
 
 class _Row(NamedTuple):
@@ -136,6 +142,9 @@ def _parameters(wanted: InboxFilter, *, most: int) -> dict[str, Any]:
         "handler": wanted.handler,
         "cause": wanted.cause,
         "causes": _CAUSES,
+        "error_code": wanted.error_code,
+        "min_age_ms": wanted.min_age_ms,
+        "max_age_ms": wanted.max_age_ms,
         "most": most,
     }
 

@@ -43,6 +43,7 @@ from tasks_app.queries.batches import (
 from tasks_app.queries.batches import (
     batches as newest,
 )
+from tasks_app.queries.inbox import InboxFilter, count_inbox, inbox
 from tasks_app.subscribers.review_batches import run_review_batches
 from tests.builders import (
     a_lease,
@@ -423,6 +424,10 @@ def test_a_cause_may_be_an_error_and_an_age(ada, changes, members):
 
     found = batch_items(batch_id, states=(), after=0, limit=9)
     assert {it.task_id for it in found} == {tasks[number].id for number in members}
+    foretold = InboxFilter(queue_id=queue.id, **changes)
+    assert count_inbox(foretold).waiting == len(members)
+    shown = inbox(foretold, after=None, limit=9)
+    assert [it.id for it in shown] == [it.task_id for it in found]
 
 
 @pytest.mark.parametrize(

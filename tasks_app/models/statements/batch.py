@@ -1,19 +1,12 @@
 """Batches of reviews: their frozen membership, and the way through it."""
 
+from tasks_app.models.statements.inbox import WANTED
+
 # One more than a batch may have, so that too many are known.
-_CHOSEN_BY_CAUSE = """
+_CHOSEN_BY_CAUSE = f"""
 WITH chosen AS MATERIALIZED (
     SELECT t.id, t.revision, t.updated_at, '' AS evidence_ref FROM tasks_task t
-    WHERE t.namespace_id = %(namespace)s AND t.queue_id = %(queue)s
-      AND t.state = 'NEEDS_REVIEW'
-      AND (%(handler)s::text IS NULL OR t.handler = %(handler)s)
-      AND (%(error_code)s::text IS NULL OR t.error_code = %(error_code)s)
-      AND (%(cause_code)s::text IS NULL OR %(cause_code)s = coalesce(
-           %(causes)s::jsonb ->> coalesce(t.error_code, ''), 'WORKER_UNSURE'))
-      AND (%(min_age_ms)s::bigint IS NULL OR t.updated_at <= statement_timestamp()
-           - make_interval(secs => %(min_age_ms)s / 1000.0))
-      AND (%(max_age_ms)s::bigint IS NULL OR t.updated_at >= statement_timestamp()
-           - make_interval(secs => %(max_age_ms)s / 1000.0))
+    WHERE t.namespace_id = %(namespace)s AND t.queue_id = %(queue)s AND {WANTED}
     ORDER BY t.updated_at, t.id LIMIT %(most)s + 1
 ),
 """
@@ -40,7 +33,7 @@ added AS (
         cause, canary, total, actor_id, actor_kind, form_key, content_digest,
         created_at, updated_at)
     SELECT %(id)s, %(namespace)s, %(queue)s, %(state)s, %(outcome)s, %(result)s,
-           %(reason)s, %(evidence_ref)s, %(cause)s, %(canary)s, s.n, %(actor)s,
+           %(reason)s, %(evidence_ref)s, %(chosen_by)s, %(canary)s, s.n, %(actor)s,
            %(actor_kind)s, %(form_key)s, %(content_digest)s, clock_timestamp(),
            clock_timestamp()
     FROM size s

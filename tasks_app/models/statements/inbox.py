@@ -1,10 +1,16 @@
 """What needs review, oldest first: each queue's part by its own partial index."""
 
-_WANTED = """
-      t.state = 'NEEDS_REVIEW' AND t.queue_id = q.id
+# The members of a batch are chosen by the same words.
+WANTED = """
+      t.state = 'NEEDS_REVIEW'
       AND (%(handler)s::text IS NULL OR t.handler = %(handler)s)
       AND (%(cause)s::text IS NULL OR %(cause)s = coalesce(
           %(causes)s::jsonb ->> coalesce(t.error_code, ''), 'WORKER_UNSURE'))
+      AND (%(error_code)s::text IS NULL OR t.error_code = %(error_code)s)
+      AND (%(min_age_ms)s::bigint IS NULL OR t.updated_at <= statement_timestamp()
+           - make_interval(secs => %(min_age_ms)s / 1000.0))
+      AND (%(max_age_ms)s::bigint IS NULL OR t.updated_at >= statement_timestamp()
+           - make_interval(secs => %(max_age_ms)s / 1000.0))
 """
 
 _OF_QUEUE = "(%(queue)s::uuid IS NULL OR q.id = %(queue)s)"
@@ -16,7 +22,7 @@ WITH page AS MATERIALIZED (
         SELECT t.id, t.queue_id, t.application_id, t.handler, t.business_key,
                t.error_code, t.owner_kind, t.owner_id, t.attempt_count, t.updated_at
         FROM tasks_task t
-        WHERE {_WANTED} AND (t.updated_at, t.id) > (
+        WHERE t.queue_id = q.id AND {WANTED} AND (t.updated_at, t.id) > (
             coalesce(%(after_at)s::timestamptz, '-infinity'),
             coalesce(%(after_id)s::uuid, '00000000-0000-0000-0000-000000000000'))
         ORDER BY t.updated_at, t.id LIMIT %(limit)s) n
@@ -37,7 +43,7 @@ ORDER BY p.updated_at, p.id
 COUNT = f"""
 SELECT count(*), min(w.updated_at), clock_timestamp() FROM (
     SELECT n.updated_at FROM tasks_queue q CROSS JOIN LATERAL (
-        SELECT t.updated_at FROM tasks_task t WHERE {_WANTED}
+        SELECT t.updated_at FROM tasks_task t WHERE t.queue_id = q.id AND {WANTED}
         ORDER BY t.updated_at, t.id LIMIT %(most)s) n
     WHERE {_OF_QUEUE}
     ORDER BY n.updated_at LIMIT %(most)s) w

@@ -165,10 +165,11 @@ def test_a_thousand_with_seven_taken_and_three_refused_add_up(ada):
     def look():
         while state_of(batch_id) != "DONE":
             looks.append(counts(queue, batch_id))
+            threading.Event().wait(timeout=0.03)  # leave the runners room
 
     at_once(run, run, look)
 
-    assert len(looks) > 100, "they add up all the while"
+    assert len(looks) > 20, "they add up all the while"
     assert counts(queue, batch_id) == {
         ItemState.SETTLED: 990,
         ItemState.TAKEN: 7,

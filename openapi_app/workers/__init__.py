@@ -14,15 +14,14 @@ from openapi_app.gateways.celery import (
     RUN_EXECUTION,
     RUN_PROBE,
     send_execution,
-    send_probe,
 )
 from openapi_app.models.beat import FIRE_JOB
 from openapi_app.workers import shutdown
 from openapi_app.workers.execution import execute, probe
+from openapi_app.workers.lost_probes import resend_lost_probes
 from orbit.celery import app
 from orbit.errors import Refusal
 from orbit.ids import parse_id
-from tasks_app.public import OwnerKind, unclaimed_probes
 
 __all__ = [
     "fire_scheduled_job",
@@ -32,8 +31,6 @@ __all__ = [
     "run_probe",
     "shutdown",
 ]
-
-PROBE_OVERDUE_MS = 15_000
 
 log = structlog.get_logger("openapi_app.schedule")
 
@@ -89,11 +86,3 @@ def resend_lost(*, limit: int) -> int:
     if sent:
         resend_executions(sent)
     return len(sent)
-
-
-def resend_lost_probes(*, limit: int) -> int:
-    """Send again up to `limit` probes that nobody took: a maintenance pass."""
-    overdue = unclaimed_probes(
-        owner=OwnerKind.SCHEDULE, overdue_ms=PROBE_OVERDUE_MS, limit=limit
-    )
-    return sum(map(send_probe, overdue))

@@ -100,7 +100,7 @@ def _take(
         except Refusal as refusal:
             answers[report.attempt_id] = refusal
     if late:
-        keep_late(late, actor=actor, now=found.now)
+        keep_late(late, actor_id=actor.id, now=found.now)
     if transitions:
         moved = write_transitions(
             transitions, actor=actor, now=found.now, is_patient=is_patient

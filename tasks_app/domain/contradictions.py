@@ -1,4 +1,4 @@
-"""When a late report contradicts the outcome that a task already has."""
+"""When a late report or finding contradicts the outcome that a task already has."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -67,6 +67,21 @@ def contradiction_of(
     return Contradiction(
         kind=Disagreement.OUTCOME, declared=declared.state, claimed=claimed
     )
+
+
+def contradiction_of_finding(
+    proposed: State | None, *, declared: State
+) -> Contradiction | None:
+    """How what a probe found contradicts the outcome, or None.
+
+    It knows whether there is an effect, not which result: that it found none agrees
+    with FAILED and CANCELLED.
+    """
+    if proposed is None or declared not in FINAL:
+        return None
+    if (proposed is State.SUCCEEDED) == (declared is State.SUCCEEDED):
+        return None
+    return Contradiction(kind=Disagreement.OUTCOME, declared=declared, claimed=proposed)
 
 
 def _of_success(report: Report, declared: Declared) -> Contradiction | None:

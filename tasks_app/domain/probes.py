@@ -4,7 +4,9 @@ A probe is an ordinary task of the handler's name with SUFFIX behind it. What it
 is a proposal: it becomes evidence of the task that it looked at, and settles nothing.
 """
 
+import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
@@ -77,8 +79,22 @@ def probe_payload(
     ).decode()
 
 
-def finding_of(result: str, *, probe_task_id: UUID) -> str:
-    """The evidence that a probe's result becomes, as exact JSON text.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The evidence that a probe's result becomes; `content` is exact JSON text."""
+
+    content: str
+    proposed: State | None
+    kind: str = EVIDENCE_KIND
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content: the same finding of an attempt is kept once."""
+        return hashlib.sha256(self.content.encode()).hexdigest()
+
+
+def finding_of(result: str, *, probe_task_id: UUID) -> Finding:
+    """What a probe's result says.
 
     A result in no known form is a finding too: UNKNOWN, with the result as details.
     """
@@ -88,16 +104,18 @@ def finding_of(result: str, *, probe_task_id: UUID) -> str:
     except Invalid as mistake:
         found = ProbeResult(effect=Effect.UNKNOWN, details=msgspec.Raw(result.encode()))
         fault = f"{mistake.field}: {mistake.message}" if mistake.field else str(mistake)
-    return encode(
+    proposed = PROPOSED.get(found.effect)
+    content = encode(
         {
             "probe_task_id": probe_task_id,
             "effect": found.effect,
-            "proposed_outcome": PROPOSED.get(found.effect),
+            "proposed_outcome": proposed,
             "evidence_ref": found.evidence_ref,
             "fault": fault,
             "details": found.details,
         }
-    ).decode()
+    )
+    return Finding(content=content.decode(), proposed=proposed)
 
 
 def _read(result: str) -> ProbeResult:

@@ -1,4 +1,4 @@
-"""Late reports, written together with the contradictions that they open."""
+"""What came late, written together with the contradictions that it opens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,14 @@ from uuid import UUID
 from orbit.exact_json import encode
 from orbit.ids import new_id
 from orbit.transactions import require_transaction
-from tasks_app.domain.access import Actor
 from tasks_app.domain.contradictions import (
     Contradiction,
     Declared,
     contradiction_of,
+    contradiction_of_finding,
 )
 from tasks_app.domain.lifecycle import Outcome, State
+from tasks_app.domain.probes import Finding
 from tasks_app.domain.reports import Report
 from tasks_app.models.record import TaskRecord
 from tasks_app.models.statements.late import ADD_CONTRADICTIONS, ADD_EVIDENCE
@@ -34,6 +35,11 @@ class LateReport:
     evidence_id: UUID = field(default_factory=new_id)
 
     @property
+    def attempt_id(self) -> UUID:
+        """The attempt that was reported on."""
+        return self.report.attempt_id
+
+    @property
     def contradiction(self) -> Contradiction | None:
         """How it contradicts the task's outcome, or None."""
         last = self.task.last_outcome
@@ -48,14 +54,34 @@ class LateReport:
         )
 
 
-def keep_late(late: Sequence[LateReport], *, actor: Actor, now: datetime) -> None:
-    """Keep each report as evidence, once, and open the contradictions that are new.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateFinding:
+    """What a probe found of a task as it stands; `attempt_id` is the probe's."""
+
+    task: TaskRecord
+    attempt_id: UUID
+    finding: Finding
+    evidence_id: UUID = field(default_factory=new_id)
+
+    @property
+    def contradiction(self) -> Contradiction | None:
+        """How it contradicts the task's outcome, or None."""
+        return contradiction_of_finding(
+            self.finding.proposed, declared=State(self.task.state)
+        )
+
+
+Late = LateReport | LateFinding
+
+
+def keep_late(late: Sequence[Late], *, actor_id: UUID, now: datetime) -> None:
+    """Keep each as evidence, once, and open the contradictions that are new.
 
     The tasks must be locked by the caller's transaction; none of them changes.
     """
     require_transaction()
     evidence = as_json([_evidence(entry) for entry in late])
-    added = rows(ADD_EVIDENCE, {"evidence": evidence, "actor": actor.id, "now": now})
+    added = rows(ADD_EVIDENCE, {"evidence": evidence, "actor": actor_id, "now": now})
     new = {evidence_id for (evidence_id,) in added}
     opened = [
         _contradiction(entry, found, now)
@@ -66,28 +92,27 @@ def keep_late(late: Sequence[LateReport], *, actor: Actor, now: datetime) -> Non
         rows(ADD_CONTRADICTIONS, {"contradictions": as_json(opened), "now": now})
 
 
-def _evidence(entry: LateReport) -> dict[str, Any]:
+def _evidence(entry: Late) -> dict[str, Any]:
+    told = entry.report if isinstance(entry, LateReport) else entry.finding
     return {
         "id": entry.evidence_id,
         "namespace_id": entry.task.namespace_id,
         "task_id": entry.task.id,
-        "attempt_id": entry.report.attempt_id,
-        "kind": entry.report.kind,
-        "content": entry.report.content,
-        "digest": entry.report.digest,
+        "attempt_id": entry.attempt_id,
+        "kind": told.kind,
+        "content": told.content,
+        "digest": told.digest,
     }
 
 
-def _contradiction(
-    entry: LateReport, found: Contradiction, now: datetime
-) -> dict[str, Any]:
+def _contradiction(entry: Late, found: Contradiction, now: datetime) -> dict[str, Any]:
     task, contradiction_id = entry.task, new_id()
     return {
         "id": contradiction_id,
         "namespace_id": task.namespace_id,
         "queue_id": task.queue_id,
         "task_id": task.id,
-        "attempt_id": entry.report.attempt_id,
+        "attempt_id": entry.attempt_id,
         "evidence_id": entry.evidence_id,
         "revision": task.revision,
         "kind": found.kind,
@@ -100,7 +125,7 @@ def _contradiction(
 
 
 def _event(
-    entry: LateReport, found: Contradiction, *, contradiction_id: UUID, now: datetime
+    entry: Late, found: Contradiction, *, contradiction_id: UUID, now: datetime
 ) -> str:
     task = entry.task
     body: dict[str, object] = {
@@ -113,7 +138,7 @@ def _event(
         "attempt_count": task.attempt_count,
         "contradiction_id": contradiction_id,
         "evidence_id": entry.evidence_id,
-        "attempt_id": entry.report.attempt_id,
+        "attempt_id": entry.attempt_id,
         "disagreement": found.kind,
         "claimed": found.claimed,
         "occurred_at": now,

@@ -1,13 +1,21 @@
 """Whether a probe of a task may be started: asked by the act, and by pages before."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
+from orbit.transactions import require_transaction
 from tasks_app.domain.lifecycle import OwnerKind, State
 from tasks_app.domain.ownership import refuse_probe
 from tasks_app.domain.probes import probe_handler
 from tasks_app.models.locking import LockedTask, conflict
-from tasks_app.models.statements.probe import OPEN_PROBE
+from tasks_app.models.statements.probe import LOCK_PROBED, OPEN_PROBE
 from tasks_app.models.statements.run import rows
+
+
+def lock_probed(task_ids: Sequence[UUID]) -> None:
+    """Lock the tasks that probes looked at; before any quota, as a task is."""
+    require_transaction()
+    rows(LOCK_PROBED, {"tasks": list(task_ids)})
 
 
 def check_probeable(locked: LockedTask) -> None:

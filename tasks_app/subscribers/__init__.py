@@ -5,6 +5,7 @@ from uuid import UUID
 
 from tasks_app.actions.attach_findings import attach_findings
 from tasks_app.domain.ownership import Settled
+from tasks_app.models.probing import lock_probed
 
 
 class ProbeOwner:
@@ -21,7 +22,8 @@ class ProbeOwner:
         return "Start another probe of the task that this one looked at."
 
     def before_settling(self, owner_ids: Sequence[UUID]) -> None:
-        """Nothing to lock: the task that was looked at does not change."""
+        """The tasks that were looked at: what was found may contradict them."""
+        lock_probed(owner_ids)
 
     def on_settled(self, settled: Sequence[Settled]) -> None:
         """What they found becomes evidence."""

@@ -13,9 +13,14 @@ WHERE p.owner_id = %(task)s AND p.owner_kind = 'PROBE'
 ORDER BY p.created_at DESC, p.id DESC LIMIT %(limit)s
 """
 
+# A review of them waits, so that it knows what was found, or is contradicted by it.
+LOCK_PROBED = """
+SELECT t.id FROM tasks_task t WHERE t.id = ANY(%(tasks)s) ORDER BY t.id FOR UPDATE
+"""
+
 # A probe that people settled found nothing itself.
 FOUND = """
-SELECT p.id, p.owner_id, p.namespace_id, p.result, p.submitted_by, clock_timestamp(),
+SELECT p.id, p.owner_id, p.result, p.submitted_by, clock_timestamp(),
        (SELECT a.id FROM tasks_attempt a WHERE a.task_id = p.id
         ORDER BY a.number DESC LIMIT 1)
 FROM tasks_task p

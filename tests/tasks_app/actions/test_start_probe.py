@@ -8,10 +8,11 @@ import pytest
 from django.db import connection, connections
 
 from orbit.errors import Refusal
+from orbit.outbox.models import ResultEvent
 from tasks_app.actions.reap_leases import reap_leases
 from tasks_app.actions.start_probe import start_probe
 from tasks_app.domain.errors import QueueFull, StateConflict
-from tasks_app.models import Evidence, OperationAudit, Task
+from tasks_app.models import Contradiction, Evidence, OperationAudit, Task
 from tasks_app.queries.dossier import dossier_of
 from tasks_app.queries.probes import probes_of
 from tests.builders import (
@@ -31,6 +32,7 @@ from tests.builders import (
     retried,
     reviewed,
     room_of,
+    row_of,
 )
 
 pytestmark = pytest.mark.django_db
@@ -224,14 +226,35 @@ def test_a_full_queue_refuses_a_probe():
         probed(task)
 
 
-def test_a_review_needs_no_probe_and_does_not_wait_for_one():
+@pytest.mark.parametrize(
+    ("outcome", "effect", "opened"),
+    [
+        ("FAILED", "APPLIED", [("OUTCOME", "FAILED", "SUCCEEDED")]),
+        ("SUCCEEDED", "NOT_APPLIED", [("OUTCOME", "SUCCEEDED", "FAILED")]),
+        ("FAILED", "NOT_APPLIED", []),
+        ("SUCCEEDED", "APPLIED", []),
+        ("FAILED", "UNKNOWN", []),
+    ],
+)
+def test_a_review_waits_for_no_probe_and_may_be_contradicted_by_it(
+    outcome, effect, opened
+):
     task = an_uncertain()
     probe = probed(task).task
-    reviewed(task)
-    [lease] = claimed(task.queue, task_id=probe.id)
-    reported(lease, "succeed", result='{"effect":"APPLIED"}')
-    assert Task.objects.get(id=task.id).state == "FAILED"
-    assert Evidence.objects.filter(task_id=task.id, kind="probe").exists()
+    review = reviewed(task, outcome=outcome)
+    before = row_of(task.id)
+
+    reported(again(probe.id), "succeed", result=f'{{"effect":"{effect}"}}')
+
+    assert row_of(task.id) == before
+    [evidence] = Evidence.objects.filter(task_id=task.id, kind="probe")
+    found = Contradiction.objects.filter(task_id=task.id)
+    assert [(it.kind, it.declared, it.claimed) for it in found] == opened
+    told = ResultEvent.objects.filter(task_id=task.id, kind="task.contradicted")
+    assert told.count() == len(opened)
+    for contradiction in found:
+        assert contradiction.evidence_id == evidence.id
+        assert contradiction.audit_id == review.audit_id
 
 
 def test_a_probe_is_neither_retried_nor_probed():
@@ -275,3 +298,33 @@ def test_many_who_start_a_probe_at_once_start_one():
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM tasks_task WHERE owner_kind = 'PROBE'")
         assert cursor.fetchone() == (1,)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_review_and_a_finding_at_once_never_miss_each_other():
+    for _ in range(10):
+        task = an_uncertain()
+        lease = again(probed(task).task.id)
+        digest = dossier_of(reach_of(task.queue), task.id).grounds.digest
+
+        def find(lease=lease):
+            return reported(lease, "succeed", result='{"effect":"APPLIED"}')
+
+        def decide(task=task, digest=digest):
+            try:
+                return reviewed(task, expected_dossier_digest=digest)
+            except Refusal as refusal:
+                return refusal
+
+        def alone(act):
+            try:
+                return act()
+            finally:
+                connections["default"].close()
+
+        with ThreadPoolExecutor(2) as pool:
+            _, decided = pool.map(alone, [find, decide])
+
+        is_contradicted = Contradiction.objects.filter(task_id=task.id).exists()
+        is_refused = isinstance(decided, Refusal)
+        assert is_refused != is_contradicted

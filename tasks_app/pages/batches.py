@@ -7,13 +7,11 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django.utils.http import urlencode
-from django.utils.translation import gettext
 
 from orbit import clock
 from orbit.errors import Refusal
 from orbit.http.paging import Cursor
-from orbit.ids import new_id, parse_id
+from orbit.ids import new_id
 from orbit.tables import comma_separated, json_lines
 from orbit.words import Word, remaining
 from tasks_app.actions.create_review_batch import create_review_batch
@@ -27,9 +25,16 @@ from tasks_app.domain.batches import (
     ItemState,
     Steer,
 )
-from tasks_app.domain.causes import Cause
 from tasks_app.models import ReviewBatch
 from tasks_app.pages import words
+from tasks_app.pages.aim import (
+    MAX_MINUTES,
+    aim_of,
+    narrowed,
+    place_name,
+    place_of,
+    query_of,
+)
 from tasks_app.pages.forms import BatchForm
 from tasks_app.pages.views import REVIEW, VIEW, ConsolePage, add_refusal
 from tasks_app.queries import Position, QueuePlace, queue_places
@@ -146,9 +151,7 @@ class NewBatchPage(BatchPage):
             return self._page(wanted, place, form)
         try:
             batch_id = create_review_batch(
-                form.draft(
-                    queue_id=place.id, handler=wanted.handler, cause=wanted.cause
-                ),
+                form.draft(wanted, queue_id=place.id),
                 form_key=form.cleaned_data["form_key"],
                 actor=self.actor,
                 reach=Reach(namespace_id=place.namespace_id, queue_ids=None),
@@ -170,14 +173,10 @@ class NewBatchPage(BatchPage):
             queue=place_name(place),
             wanted=wanted,
             cause=words.CAUSES[wanted.cause] if wanted.cause else None,
-            back=urlencode(
-                {
-                    "queue": place.id.hex,
-                    **({"handler": wanted.handler} if wanted.handler else {}),
-                    **({"cause": wanted.cause} if wanted.cause else {}),
-                }
-            ),
+            narrowed=narrowed(wanted),
+            back=query_of(wanted),
             most=MAX_ITEMS,
+            most_minutes=MAX_MINUTES,
         )
 
 
@@ -204,7 +203,7 @@ class BatchDetailPage(BatchPage):
         return self.page(
             batch=batch,
             events=[(words.BATCH_VERBS[it.verb], it) for it in detail.events],
-            queue=place_name(_place_of(batch.queue_id)),
+            queue=place_name(place_of(batch.queue_id)),
             items=[
                 (item, words.ITEM_STATES[item.state], _why(item.message))
                 for item in found[:SHOWN]
@@ -318,31 +317,6 @@ def progress_of(detail: BatchDetail) -> Progress:
         is_running=state in RUNS,
         is_held=state is BatchState.HELD,
     )
-
-
-def aim_of(request: HttpRequest) -> tuple[InboxFilter, QueuePlace]:
-    """The queue and the cause that the address names."""
-    queue_id = parse_id(request.GET.get("queue", ""))
-    place = _place_of(queue_id) if queue_id else None
-    cause = request.GET.get("cause", "")
-    if place is None or (cause and cause not in set(Cause)):
-        raise Http404
-    handler = request.GET.get("handler", "").replace("\0", "").strip()[:200]
-    wanted = InboxFilter(
-        queue_id=place.id,
-        handler=handler or None,
-        cause=Cause(cause) if cause else None,
-    )
-    return wanted, place
-
-
-def place_name(place: QueuePlace | None) -> str:
-    """A queue by the names of its application and its own."""
-    return f"{place.application} / {place.name}" if place else gettext("deleted")
-
-
-def _place_of(queue_id: UUID) -> QueuePlace | None:
-    return next((it for it in queue_places() if it.id == queue_id), None)
 
 
 def _position(text: str) -> int:

@@ -14,10 +14,10 @@ from orbit.exact_json import canonical, check, decode_checked, encode
 from orbit.forms import MomentField, TypedForm, zone_named
 from orbit.ids import parse_id
 from tasks_app.domain.batches import MAX_CANARY, ChosenTask, ReviewBatchDraft
-from tasks_app.domain.causes import Cause
 from tasks_app.domain.commands import RetryTask, ReviewTask
 from tasks_app.domain.errors import InvalidField
 from tasks_app.domain.idempotency import Identity, identify
+from tasks_app.queries.inbox import InboxFilter
 
 MAX_EVIDENCE = 512
 
@@ -170,9 +170,7 @@ class BatchForm(ReviewForm):
             )
         return tuple(chosen)
 
-    def draft(
-        self, *, queue_id: UUID, handler: str | None, cause: Cause | None
-    ) -> ReviewBatchDraft:
+    def draft(self, wanted: InboxFilter, *, queue_id: UUID) -> ReviewBatchDraft:
         """What the action takes; raises Invalid."""
         typed = self.cleaned_data
         return ReviewBatchDraft(
@@ -184,8 +182,11 @@ class BatchForm(ReviewForm):
             execution_settled=typed["execution_settled"],
             canary=typed["canary"],
             tasks=typed["tasks"],
-            handler=handler,
-            cause=cause,
+            handler=wanted.handler,
+            cause=wanted.cause,
+            error_code=wanted.error_code,
+            min_age_ms=wanted.min_age_ms,
+            max_age_ms=wanted.max_age_ms,
         )
 
 

@@ -3,13 +3,14 @@
 import csv
 import io
 import json
+from datetime import timedelta
 
 import pytest
 
 from orbit.ids import new_id
 from tasks_app.models import OperationAudit, ReviewBatch, Task
 from tasks_app.subscribers.review_batches import run_review_batches
-from tests.builders import a_queue, a_task, reviewed
+from tests.builders import a_queue, a_task, pass_time, reviewed
 from tests.tasks_app.pages.builders import RETRY, REVIEW, VIEW, Browser
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -133,6 +134,25 @@ def test_tasks_may_be_named_with_evidence_of_their_own():
     assert Task.objects.get(id=third.id).state == "NEEDS_REVIEW"
 
 
+def test_a_cause_is_narrowed_by_error_and_age_before_it_is_decided():
+    queue, browser = a_queue(), Browser()
+    fresh, old = uncertain(queue, 2)
+    pass_time(old.id, by=timedelta(hours=2))
+    query = f"batches/new?queue={queue.id.hex}&code=OUTCOME_UNKNOWN&min_minutes=90"
+
+    form = browser.text(query)
+    browser.post(query, a_form())
+
+    assert old.id.hex in form
+    assert fresh.id.hex not in form
+    assert "<dd>90</dd>" in form
+    assert '<details class="more" open>' in form
+    assert "code=OUTCOME_UNKNOWN&amp;min_minutes=90" in form, "the way back keeps it"
+    run_review_batches(limit=10)
+    assert Task.objects.get(id=fresh.id).state == "NEEDS_REVIEW"
+    assert Task.objects.get(id=old.id).state == "FAILED"
+
+
 def test_a_form_that_is_sent_twice_makes_one_batch():
     queue, browser = a_queue(), Browser()
     uncertain(queue, 2)
@@ -203,10 +223,13 @@ def test_who_may_not_review_neither_creates_nor_steers(granted):
         "batches/new",
         f"batches/new?queue={'7' * 32}",
         "batches/new?queue=x",
+        "batches/new?queue={queue}&min_minutes=-1",
+        "batches/new?queue={queue}&max_minutes=soon",
+        "batches/new?queue={queue}&max_minutes=99999999",
     ],
 )
 def test_what_is_not_there_is_not_found(path):
-    assert Browser().get(path).status_code == 404
+    assert Browser().get(path.format(queue=a_queue().id.hex)).status_code == 404
 
 
 def test_the_number_of_statements_does_not_grow(django_assert_num_queries):

@@ -7,7 +7,7 @@ from uuid import UUID
 import structlog
 from django.db import Error, transaction
 
-from orbit.errors import Refusal
+from orbit.errors import Forbidden, Refusal
 from tasks_app.domain.access import Actor, ActorKind, Reach
 from tasks_app.domain.batches import ItemState, item_key, review_of
 from tasks_app.domain.commands import ReviewTask
@@ -79,10 +79,8 @@ class _NotReviewed(Exception):
         self.cause = cause
 
 
-class _MayNotReview(Refusal):
+class _MayNotReview(Forbidden):
     """Who created the batch has lost the right since."""
-
-    code = "FORBIDDEN"
 
 
 def review_batch_item(*, batch_id: UUID, held_up: Sequence[int] = ()) -> Dealt | None:

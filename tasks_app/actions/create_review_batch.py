@@ -12,6 +12,7 @@ from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.batches import (
     MAX_ITEMS,
     BatchState,
+    ChosenBy,
     ReviewBatchDraft,
     check_draft,
 )
@@ -138,12 +139,12 @@ def _not_waiting(draft: ReviewBatchDraft, *, place: dict[str, Any]) -> Invalid:
 
 def _chosen_by(draft: ReviewBatchDraft) -> str:
     return encode(
-        {
-            "handler": draft.handler,
-            "cause": draft.cause,
-            "error_code": draft.error_code,
-            "min_age_ms": draft.min_age_ms,
-            "max_age_ms": draft.max_age_ms,
-            "by_hand": bool(draft.tasks),
-        }
+        ChosenBy(
+            by_hand=bool(draft.tasks),
+            handler=draft.handler,
+            cause=draft.cause,
+            error_code=draft.error_code,
+            min_age_ms=draft.min_age_ms,
+            max_age_ms=draft.max_age_ms,
+        )
     ).decode()

@@ -5,7 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta, Raw
+from msgspec import Meta, Raw, Struct
 
 from orbit.errors import Conflict, NotFound
 from tasks_app.domain.causes import Cause
@@ -116,6 +116,17 @@ class ReviewBatchDraft(Command, frozen=True, kw_only=True):
             reason=self.reason,
             evidence_ref=evidence_ref or self.evidence_ref,
         )
+
+
+class ChosenBy(Struct, frozen=True, kw_only=True):
+    """How the tasks of a batch were chosen, as the batch keeps it."""
+
+    by_hand: bool
+    handler: str | None = None
+    cause: Cause | None = None
+    error_code: str | None = None
+    min_age_ms: int | None = None
+    max_age_ms: int | None = None
 
 
 def review_of(

@@ -3,13 +3,17 @@
 from typing import NamedTuple
 from uuid import UUID
 
+import msgspec
 from django.http import Http404, HttpRequest
 from django.utils.http import urlencode
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from orbit.ids import parse_id
-from tasks_app.domain.batches import MAX_AGE_MS
+from orbit.words import Word
+from tasks_app.domain.batches import MAX_AGE_MS, ChosenBy
 from tasks_app.domain.causes import Cause
+from tasks_app.pages import words
 from tasks_app.queries import QueuePlace, queue_places
 from tasks_app.queries.inbox import InboxFilter
 
@@ -64,6 +68,23 @@ def narrowed(wanted: InboxFilter) -> Narrowed:
     ages = (wanted.min_age_ms, wanted.max_age_ms)
     least, most = (None if age is None else age // MINUTE_MS for age in ages)
     return Narrowed(code=wanted.error_code, min_minutes=least, max_minutes=most)
+
+
+def aim_in_words(chosen_by: str) -> list[tuple[Word, Word | int]]:
+    """How the tasks of a batch were chosen, from its exact JSON text."""
+    chosen = msgspec.json.decode(chosen_by, type=ChosenBy)
+    if chosen.by_hand:
+        return [(_("Chosen"), _("one by one"))]
+    ages = (chosen.min_age_ms, chosen.max_age_ms)
+    least, most = (None if age is None else age // MINUTE_MS for age in ages)
+    told: list[tuple[Word, Word | int | None]] = [
+        (_("Handler"), chosen.handler),
+        (_("Why it is here"), chosen.cause and words.CAUSES[chosen.cause].name),
+        (_("Error code, exactly"), chosen.error_code),
+        (_("Waiting at least, in minutes"), least),
+        (_("Waiting at most, in minutes"), most),
+    ]
+    return [(name, it) for name, it in told if it is not None]
 
 
 def place_of(queue_id: UUID) -> QueuePlace | None:

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from orbit import clock
 from orbit.errors import Refusal
@@ -16,7 +17,7 @@ from orbit.tables import comma_separated, json_lines
 from orbit.words import Word, remaining
 from tasks_app.actions.create_review_batch import create_review_batch
 from tasks_app.actions.steer_review_batch import steer_review_batch
-from tasks_app.domain.access import Reach
+from tasks_app.domain.access import ENGINE_ID, ActorKind, Reach
 from tasks_app.domain.batches import (
     MAX_ITEMS,
     RUNS,
@@ -25,10 +26,11 @@ from tasks_app.domain.batches import (
     ItemState,
     Steer,
 )
-from tasks_app.models import ReviewBatch
+from tasks_app.models import ReviewBatch, ReviewBatchEvent
 from tasks_app.pages import words
 from tasks_app.pages.aim import (
     MAX_MINUTES,
+    aim_in_words,
     aim_of,
     narrowed,
     place_name,
@@ -47,6 +49,7 @@ from tasks_app.queries.batches import (
     namespace_of_batch,
 )
 from tasks_app.queries.inbox import InboxFilter, InboxItem, count_inbox, inbox
+from tasks_app.queries.people import user_names
 
 SHOWN = 50
 GLIMPSE = 5
@@ -202,7 +205,8 @@ class BatchDetailPage(BatchPage):
         batch = detail.batch
         return self.page(
             batch=batch,
-            events=[(words.BATCH_VERBS[it.verb], it) for it in detail.events],
+            chosen_by=aim_in_words(batch.cause),
+            events=_told(detail.events),
             queue=place_name(place_of(batch.queue_id)),
             items=[
                 (item, words.ITEM_STATES[item.state], _why(item.message))
@@ -317,6 +321,15 @@ def progress_of(detail: BatchDetail) -> Progress:
         is_running=state in RUNS,
         is_held=state is BatchState.HELD,
     )
+
+
+def _told(events: list[ReviewBatchEvent]) -> list[tuple[Word, str, ReviewBatchEvent]]:
+    people = {it.actor_id for it in events if it.actor_kind == ActorKind.USER}
+    names = {**user_names(people), ENGINE_ID: gettext("Orbit itself")}
+    return [
+        (words.BATCH_VERBS[it.verb], names.get(it.actor_id, it.actor_id.hex), it)
+        for it in events
+    ]
 
 
 def _position(text: str) -> int:

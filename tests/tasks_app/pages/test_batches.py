@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -53,6 +54,8 @@ def test_many_tasks_are_settled_from_the_inbox_to_the_end():
     batch = created(browser, queue, canary="1")
     run_review_batches(limit=10)
     held = browser.text(f"batches/{batch.id.hex}")
+    name = browser.person.user.username
+    assert [it.partition(" · ")[0] for it in _acts(held)] == [name, "Orbit itself"]
     browser.post(f"batches/{batch.id.hex}/continue", {})
     run_review_batches(limit=10)
     run_review_batches(limit=10)
@@ -66,6 +69,12 @@ def test_many_tasks_are_settled_from_the_inbox_to_the_end():
     actors = OperationAudit.objects.filter(action="task.review")
     assert {it.actor_id.int for it in actors} == {browser.person.user.pk}
     assert "The bank was down." in browser.text("batches")
+
+
+def _acts(page):
+    """Who did something with a batch, with the moment behind."""
+    [acts] = re.findall("What was done with it</h2>(.*?)</ul>", page, re.DOTALL)
+    return re.findall('<span class="quiet">([^<]*)<', acts)
 
 
 def test_what_was_not_settled_is_a_file():
@@ -148,6 +157,9 @@ def test_a_cause_is_narrowed_by_error_and_age_before_it_is_decided():
     assert "<dd>90</dd>" in form
     assert '<details class="more" open>' in form
     assert "code=OUTCOME_UNKNOWN&amp;min_minutes=90" in form, "the way back keeps it"
+    told = browser.text(f"batches/{ReviewBatch.objects.get().id.hex}")
+    assert "<dd>OUTCOME_UNKNOWN</dd>" in told
+    assert "<dd>90</dd>" in told
     run_review_batches(limit=10)
     assert Task.objects.get(id=fresh.id).state == "NEEDS_REVIEW"
     assert Task.objects.get(id=old.id).state == "FAILED"
@@ -237,7 +249,7 @@ def test_the_number_of_statements_does_not_grow(django_assert_num_queries):
     uncertain(queue, 2)
     batch = created(browser, queue)
     browser.get(f"batches/{batch.id.hex}")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         browser.get(f"batches/{batch.id.hex}")
     with django_assert_num_queries(5):
         browser.get("batches")

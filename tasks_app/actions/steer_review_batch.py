@@ -26,10 +26,7 @@ def steer_review_batch(
     nothing more is settled. Raises BatchNotFound or BatchCannot.
     """
     with transaction.atomic(durable=True):
-        found = rows(LOCK_BATCH, {"batch": batch_id})
-        if not found or found[0][0] != reach.namespace_id:
-            raise BatchNotFound
-        state = BatchState(found[0][1])
+        state = _locked(batch_id, reach)
         if state not in STEERED[steer]:
             raise BatchCannot(steer=steer, state=state)
         goes_to = STEERED[steer][state]
@@ -48,6 +45,13 @@ def steer_review_batch(
             },
         )
     return goes_to
+
+
+def _locked(batch_id: UUID, reach: Reach) -> BatchState:
+    for namespace_id, queue_id, state in rows(LOCK_BATCH, {"batch": batch_id}):
+        if reach.covers(namespace_id=namespace_id, queue_id=queue_id):
+            return BatchState(state)
+    raise BatchNotFound
 
 
 def _waits_for_a_person(batch_id: UUID) -> bool:

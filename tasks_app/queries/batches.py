@@ -53,11 +53,11 @@ def namespace_of_batch(batch_id: UUID) -> UUID:
 
 
 def batch_detail(reach: Reach, batch_id: UUID) -> BatchDetail:
-    """One batch of the namespace; raises BatchNotFound. Three statements."""
-    batch = ReviewBatch.objects.filter(
-        id=batch_id, namespace_id=reach.namespace_id
-    ).first()
-    if batch is None:
+    """One batch within the reach; raises BatchNotFound. Three statements."""
+    batch = ReviewBatch.objects.filter(id=batch_id).first()
+    if batch is None or not reach.covers(
+        namespace_id=batch.namespace_id, queue_id=batch.queue_id
+    ):
         raise BatchNotFound
     counted = {ItemState(state): n for state, n in rows(COUNTS, {"batch": batch_id})}
     return BatchDetail(

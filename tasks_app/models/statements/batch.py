@@ -85,7 +85,7 @@ FROM set s RETURNING id
 """
 
 LOCK_BATCH = """
-SELECT b.namespace_id, b.state FROM tasks_review_batch b
+SELECT b.namespace_id, b.queue_id, b.state FROM tasks_review_batch b
 WHERE b.id = %(batch)s FOR UPDATE
 """
 

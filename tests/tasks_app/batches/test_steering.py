@@ -3,7 +3,7 @@
 import pytest
 
 from orbit.errors import Conflict
-from tasks_app.domain.batches import ItemState
+from tasks_app.domain.batches import BatchNotFound, ItemState
 from tasks_app.models import (
     Task,
 )
@@ -104,3 +104,16 @@ def test_batches_share_a_pass(ada):
 
     assert counts(queue, long) == {ItemState.SETTLED: 3, ItemState.PENDING: 9}
     assert state_of(short) == "DONE"
+
+
+@pytest.mark.parametrize("is_same_tenant", [False, True])
+def test_a_batch_out_of_reach_is_not_there(ada, is_same_tenant):
+    queue = a_queue()
+    uncertain(queue, 1)
+    batch_id = a_batch(queue, ada)
+    other = a_queue(application=queue.application if is_same_tenant else None)
+    with pytest.raises(BatchNotFound):
+        steer("abort", other, batch_id, ada)
+    with pytest.raises(BatchNotFound):
+        batch_detail(reach_of(other), batch_id)
+    assert state_of(batch_id) == "RUNNING"

@@ -160,31 +160,46 @@ def test_a_handler_is_stopped_before_a_lease_that_cannot_be_renewed_ends(orbit):
     seen = {}
 
     def slow(context):
-        assert context.cancelled.wait(5)
+        assert context.cancelled.wait(60)
         seen["left"] = orbit.attempt().expires_at - time.time()
         context.check()
 
-    a_worker(orbit, slow).drain()
+    a_worker(orbit, slow, lease_ms=4_000).drain()
 
-    assert 0 < seen["left"] < 0.4
+    assert 0 < seen["left"] < 1.6
     report = the_report(orbit)
     assert (report["kind"], report["error"]["code"]) == ("unknown", "LeaseLost")
     assert report["late"] is False
 
 
 def test_a_lease_the_server_made_shorter_is_not_believed_longer(orbit):
-    orbit.longest_lease = 1.0
+    orbit.longest_lease = 3.0
     orbit.add()
     orbit.faults["heartbeat"] = ["always hang"]
     seen = {}
 
     def slow(context):
-        assert context.cancelled.wait(5)
+        assert context.cancelled.wait(60)
         seen["left"] = orbit.attempt().expires_at - time.time()
 
-    a_worker(orbit, slow, lease_ms=4_000).drain()
+    a_worker(orbit, slow, lease_ms=20_000).drain()
 
     assert seen["left"] > 0
+
+
+def test_a_lease_the_server_made_shorter_is_renewed_in_time(orbit):
+    orbit.longest_lease = 2.0
+    orbit.add()
+
+    def slow(context):
+        orbit.until(lambda: orbit.attempt().heartbeats >= 2)
+        context.check()
+        return "done"
+
+    a_worker(orbit, slow, lease_ms=30_000).drain()
+
+    report = the_report(orbit)
+    assert (report["kind"], report["late"]) == ("succeed", False)
 
 
 def test_check_is_right_even_when_no_thread_has_looked(orbit):

@@ -24,14 +24,15 @@ class Lease:
         self.cancelled = threading.Event()
         self.cancel_requested = threading.Event()
         self.lost_because: str | None = None
-        self.margin = min(5.0, lease_seconds * 0.2)
-        self.interval = lease_seconds / 3
-        self.next_beat_at = sent_at + self.interval
         self._seconds = lease_seconds
         self._claimed_at = assignment.task.updated_at
         self._sent_at = sent_at
-        self.expires_at = sent_at
-        self.renew(assignment.lease_expires_at, sent_at=sent_at)
+        self.expires_at = self._end_of(assignment.lease_expires_at, sent_at=sent_at)
+        # By what was given: the server may give less than was asked for.
+        given = max(0.0, self.expires_at - sent_at)
+        self.margin = min(5.0, given * 0.2)
+        self.interval = given / 3
+        self.next_beat_at = sent_at + self.interval
 
     @property
     def stop_at(self) -> float:
@@ -40,12 +41,14 @@ class Lease:
     def renew(self, lease_expires_at: dt.datetime, *, sent_at: float) -> None:
         """The server said the lease now lasts until then, asked at `sent_at`."""
         self.next_beat_at = sent_at + self.interval
+        self.expires_at = self._end_of(lease_expires_at, sent_at=sent_at)
+
+    def _end_of(self, lease_expires_at: dt.datetime, *, sent_at: float) -> float:
         longest = sent_at + self._seconds
         if self._claimed_at is None:
-            self.expires_at = longest
-            return
+            return longest
         since_claim = (lease_expires_at - self._claimed_at).total_seconds()
-        self.expires_at = min(longest, self._sent_at + since_claim)
+        return min(longest, self._sent_at + since_claim)
 
     def lose(self, reason: str) -> None:
         """Tell the handler to stop; the first reason stays."""

@@ -24,8 +24,11 @@ OF_THE_SUITE = ("DATABASE_URL", "REDIS_URL", "CELERY_BROKER_URL", DATABASE, REDI
 PATIENCE = 90
 
 
-def eventually(look, *, within=30):
-    """The first true value of look(); fails the test when there is none in time."""
+def eventually(look, *, within=PATIENCE):
+    """The first true value of look(); fails the test when there is none in time.
+
+    Patient by default: a busy machine is slow, and only a broken promise waits so long.
+    """
     end = time.monotonic() + within
     while time.monotonic() < end:
         if found := look():
@@ -65,9 +68,7 @@ class LiveStack:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        eventually(
-            lambda: self.popen.poll() is not None or self.described, within=PATIENCE
-        )
+        eventually(lambda: self.popen.poll() is not None or self.described)
         assert self.popen.poll() is None, self.log.read_text()
         return self
 

@@ -133,7 +133,7 @@ class PostgresServer(RunningServer):
             output=subprocess.DEVNULL,
         )
         wait_for_postgres(
-            self.url("postgres"), within=30, exited=self.process.exit_code
+            self.url("postgres"), within=90, exited=self.process.exit_code
         )
 
     def url(self, database: str = "orbit") -> str:
@@ -161,7 +161,7 @@ class ValkeyServer(RunningServer):
             instance=SESSION.guarded(),
             output=subprocess.DEVNULL,
         )
-        wait_for_redis(self.url(), within=30, exited=self.process.exit_code)
+        wait_for_redis(self.url(), within=90, exited=self.process.exit_code)
 
     def url(self, database: int = 0) -> str:
         """The address of one of its databases."""

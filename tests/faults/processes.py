@@ -3,9 +3,11 @@
 import json
 import os
 import subprocess
+import tempfile
 import threading
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import psycopg
@@ -20,19 +22,19 @@ MANAGE = str(CHECKOUT / "manage.py")
 WORKER = str(CHECKOUT / "tests" / "faults" / "worker.py")
 
 
-def run(command, **variables):
+def run(command, output=subprocess.DEVNULL, **variables):
     """A running process of the suite, on these variables."""
     return Process(
         replace(command, environment={**command.environment, **variables}),
         instance=SESSION.guarded(),
-        output=subprocess.DEVNULL,
+        output=output,
     )
 
 
 @contextmanager
-def running(command, **variables):
+def running(command, output=subprocess.DEVNULL, **variables):
     """A process that is killed at the end, if it still runs."""
-    process = run(command, **variables)
+    process = run(command, output, **variables)
     try:
         yield process
     finally:
@@ -56,17 +58,24 @@ def web(database_url, **variables):
         client = stack.enter_context(
             httpx.Client(base_url=base_url, timeout=30, limits=limits)
         )
-        eventually(lambda: client.get("/v1/tasks").status_code == 401, within=60)
+        eventually(lambda: client.get("/v1/tasks").status_code == 401)
         yield client
 
 
+@contextmanager
 def maintenance(database_url, **variables):
-    """`manage.py maintain` on the database, with short pauses."""
-    return running(
-        application.maintenance(),
-        DATABASE_URL=database_url,
-        **{"ORBIT_MAINTENANCE_INTERVAL_MS": "100", **variables},
-    )
+    """`manage.py maintain` at work on the database, with short pauses."""
+    with (
+        tempfile.NamedTemporaryFile(mode="w+") as output,
+        running(
+            application.maintenance(),
+            output,
+            DATABASE_URL=database_url,
+            **{"ORBIT_MAINTENANCE_INTERVAL_MS": "100", **variables},
+        ) as process,
+    ):
+        eventually(lambda: "maintenance_started" in Path(output.name).read_text())
+        yield process
 
 
 def one_pass(database_url):

@@ -74,7 +74,7 @@ def test_executions_run_over_this_broker_and_survive_its_death(
     lost = bench.accept(job)
     assert not send_execution(lost)
     any_broker.start()
-    assert settled(lost, maintained=True, within=90).state == "SUCCEEDED"
+    assert settled(lost, maintained=True).state == "SUCCEEDED"
     assert [len(attempts_of(it)) for it in [*first, lost]] == [1] * 6
 
     eventually(lambda: send_execution(lost))

@@ -65,7 +65,7 @@ def test_a_serial_job_waits_behind_a_review_and_goes_on_once(bench, workers):
     workers()
     assert [task_of(it).is_gated for it in (second, third)] == [True, True]
     review(first)
-    eventually(lambda: state_of(third) == "SUCCEEDED", within=60)
+    eventually(lambda: state_of(third) == "SUCCEEDED")
     assert words_in(traces) == ["begin", "begin", "end", "begin", "end"]
     assert [task_of(it).attempt_count for it in (first, second, third)] == [1, 1, 1]
     ended, began = task_of(second).completed_at, task_of(third).updated_at
@@ -115,7 +115,7 @@ def two_beats(bench, broker, tmp_path):  # noqa: ARG001 - their rows and message
 def test_two_schedulers_start_one_execution_for_each_nominal_time(bench, workers):
     workers()
     job = a_traced_job(bench.traces, schedule_type="INTERVAL", interval_seconds=1)
-    eventually(lambda: len(executions(job)) >= 5, within=60)
+    eventually(lambda: len(executions(job)) >= 5)
     job.delete()
     times = Counter(JobExecution.objects.values_list("scheduled_for", flat=True))
     assert set(times.values()) == {1}

@@ -99,7 +99,7 @@ def eventually_done(call):
         responses.append(call())
         return responses[-1].status_code != 503
 
-    eventually(is_done, within=20)
+    eventually(is_done)
     return responses[-1]
 
 
@@ -128,10 +128,10 @@ def test_database_killed_while_leases_are_reaped_loses_none(hurt):
                 "UPDATE tasks_attempt SET lease_expires_at = clock_timestamp()"
                 " WHERE outcome = 'ACTIVE'",
             )
-            eventually(lambda: moves_that_wait(hurt), within=30)
+            eventually(lambda: moves_that_wait(hurt))
             hurt.server.kill()
         hurt.server.start()
-        eventually(lambda: not sql(hurt, LEFT_BEHIND)[0][0], within=30)
+        eventually(lambda: not sql(hurt, LEFT_BEHIND)[0][0])
         assert process.exit_code() is None
     [[reviewed]] = sql(
         hurt,

@@ -5,7 +5,7 @@ import time
 import pytest
 
 
-def eventually(look, *, within=30):
+def eventually(look, *, within=90):
     """The first true value of look(); fails the test when there is none in time."""
     end = time.monotonic() + within
     while time.monotonic() < end:

@@ -50,6 +50,7 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stopped.set())
         interval = settings.MAINTENANCE_INTERVAL_MS / 1000
         pause = interval
+        log.info("maintenance_started", interval_s=interval)
         while not stopped.wait(pause):
             try:
                 has_more = sweep()

@@ -44,7 +44,7 @@ def serving(output, *, redis_url):
     )
     process = Process(command, instance=SESSION.guarded(), output=output)
     try:
-        eventually(lambda: answers(base_url), within=60)
+        eventually(lambda: answers(base_url))
         yield base_url
     finally:
         process.stop()

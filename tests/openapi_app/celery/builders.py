@@ -154,7 +154,7 @@ def maintain():
     resend_lost(limit=100)
 
 
-def settled(execution_id, *, within=30, maintained=False):
+def settled(execution_id, *, maintained=False):
     """The task once it is final or needs review."""
 
     def look():
@@ -163,7 +163,7 @@ def settled(execution_id, *, within=30, maintained=False):
         task = task_of(execution_id)
         return task if task.state in FINAL else None
 
-    return eventually(look, within=within)
+    return eventually(look)
 
 
 @dataclass(kw_only=True)
@@ -177,7 +177,8 @@ class Worker:
     process: Any = None
 
     def start(self):
-        """Start it; it may take a second until it takes messages."""
+        """Start it; answers once it takes messages."""
+        before = self.text().count("ready.") if self.log.exists() else 0
         with self.log.open("a") as output:
             self.process = Process(
                 Command(
@@ -197,6 +198,7 @@ class Worker:
                 instance=SESSION.guarded(),
                 output=output,
             )
+        eventually(lambda: self.text().count("ready.") > before)
         return self
 
     @property

@@ -24,7 +24,7 @@ def serving(state):
         postgres.command(), instance=SESSION.guarded(), output=subprocess.DEVNULL
     )
     try:
-        wait_for_postgres(postgres.superuser_url(), within=30, exited=process.exit_code)
+        wait_for_postgres(postgres.superuser_url(), within=90, exited=process.exit_code)
         yield postgres
     finally:
         process.stop()

@@ -110,7 +110,7 @@ def test_a_killed_supervisor_takes_its_processes_along(little_stack):
     little_stack.popen.kill()
     little_stack.popen.wait()
 
-    eventually(lambda: not running(others), within=20)
+    eventually(lambda: not running(others))
 
 
 def test_the_next_start_ends_what_is_left_even_without_a_warden(little_stack):

@@ -128,7 +128,7 @@ def waiting_for_a_lock(act):
     before = lock_waits()
     held = Halted(act, Halt("a text that no statement has"))
     try:
-        eventually(lambda: lock_waits() > before or held.future.done(), within=10)
+        eventually(lambda: lock_waits() > before or held.future.done())
         assert not held.future.done(), "It did not wait."
         yield held
     finally:

@@ -72,8 +72,12 @@ def look(suspect: Suspect, _asked: Transfer) -> Finding:
     }
     return Finding(
         effect=effects.get(len(entries), "UNKNOWN"),
-        evidence_ref=f"ledger: execution {suspect.owner_id}, {len(entries)} of 2 lines",
-        details={"lines": [msgspec.Raw(entry) for entry in entries]},
+        evidence_ref=f"ledger:execution-{suspect.owner_id}",
+        details={
+            "found": len(entries),
+            "of": LINES,
+            "lines": [msgspec.Raw(entry) for entry in entries],
+        },
     )
 
 

@@ -117,8 +117,8 @@ def look(suspect: Suspect, *, ledger: Ledger) -> Finding:
     sides = sorted(str(entry["side"]) for entry in entries)
     return Finding(
         effect=EFFECTS.get(tuple(sides), "UNKNOWN"),
-        evidence_ref=f"ledger: sequence {sequence}, {len(entries)} of 2 entries",
-        details={"entries": entries},
+        evidence_ref=f"ledger:sequence-{sequence}",
+        details={"found": len(entries), "of": 2, "entries": entries},
     )
 
 

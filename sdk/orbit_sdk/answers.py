@@ -360,6 +360,7 @@ class RecoverySLO(Answer, frozen=True, kw_only=True):
     inflow: Flow
     settled: Flow
     time_to_settle: TimeToSettle
+    contradictions: Flow
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):

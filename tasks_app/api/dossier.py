@@ -34,7 +34,7 @@ class ReviewPreview(TaskAPIView):
     def post(self, request: Request, task_id: UUID) -> Response:
         """What this review would do, or why it would be refused."""
         preview = preview_of_review(
-            self.body(ReviewTask), task_id=task_id, reach=self.reach
+            self.body(ReviewTask), task_id=task_id, actor=self.actor, reach=self.reach
         )
         return answer(request, preview_shape(preview))
 

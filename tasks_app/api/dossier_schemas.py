@@ -6,19 +6,22 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tasks_app.api.schemas import (
+    ConflictReason,
     Cursor,
+    DutyReason,
     Event,
     EvidenceKind,
     Id,
     Operation,
     Outcome,
     Owner,
+    Problem,
     RetryPolicy,
     Revision,
     State,
-    StateConflict,
     TaskError,
     TaskStanding,
+    UnseenEvidence,
     Worker,
 )
 
@@ -83,10 +86,23 @@ class ForetoldChild(Struct, kw_only=True):
     concurrency_key: str | UnsetType = UNSET
 
 
-class RefusalToCome(StateConflict, kw_only=True):
-    """What the call would be refused with: the status and the error object."""
+class RefusalToCome(Problem, kw_only=True):
+    """What the call would be refused with: the status and the error object.
+
+    The members from `state` on are those of a STATE_CONFLICT.
+    """
 
     status: int
+    code: Literal["STATE_CONFLICT", "REVIEW_NOT_ALLOWED"]
+    reason: ConflictReason | DutyReason
+    state: State | UnsetType = UNSET
+    revision: Revision | UnsetType = UNSET
+    audit_id: Id | UnsetType = UNSET
+    settled_at: datetime | UnsetType = UNSET
+    successor_task_id: Id | UnsetType = UNSET
+    dossier_digest: Digest | UnsetType = UNSET
+    new_evidence: list[UnseenEvidence] | UnsetType = UNSET
+    new_evidence_count: int | UnsetType = UNSET
 
 
 class Preview(Struct, kw_only=True):

@@ -183,11 +183,14 @@ class PermissionDenied(Problem, kw_only=True):
     required_permission: str | UnsetType = UNSET
 
 
+DutyReason = Literal["SUBMITTER", "PROPOSER"]
+
+
 class ReviewNotAllowed(Problem, kw_only=True):
     """The queue wants another person: who submitted or proposed it may not."""
 
     code: Literal["REVIEW_NOT_ALLOWED"]
-    reason: Literal["SUBMITTER", "PROPOSER"]
+    reason: DutyReason
 
 
 class NotFound(Problem, kw_only=True):
@@ -205,29 +208,32 @@ class UnseenEvidence(Struct, kw_only=True):
     received_at: datetime
 
 
+ConflictReason = Literal[
+    "STATE",
+    "REVISION",
+    "OWNER",
+    "GATE",
+    "LEASE",
+    "PERMIT",
+    "EFFECT_UNCERTAIN",
+    "ALREADY_RETRIED",
+    "SECOND_APPROVER",
+    "PROPOSED",
+    "PROPOSAL_APPROVED",
+    "PROPOSAL_WITHDRAWN",
+    "PROPOSAL_EXPIRED",
+    "PROPOSAL_SUPERSEDED",
+    "DOSSIER_CHANGED",
+    "NO_PROBE",
+    "PROBE_RUNNING",
+]
+
+
 class StateConflict(Problem, kw_only=True):
     """What forbids it, how the task stands, and the act that came before."""
 
     code: Literal["STATE_CONFLICT"]
-    reason: Literal[
-        "STATE",
-        "REVISION",
-        "OWNER",
-        "GATE",
-        "LEASE",
-        "PERMIT",
-        "EFFECT_UNCERTAIN",
-        "ALREADY_RETRIED",
-        "SECOND_APPROVER",
-        "PROPOSED",
-        "PROPOSAL_APPROVED",
-        "PROPOSAL_WITHDRAWN",
-        "PROPOSAL_EXPIRED",
-        "PROPOSAL_SUPERSEDED",
-        "DOSSIER_CHANGED",
-        "NO_PROBE",
-        "PROBE_RUNNING",
-    ]
+    reason: ConflictReason
     state: State
     revision: Revision
     audit_id: Id | UnsetType = UNSET
@@ -455,6 +461,7 @@ class RecoverySLO(Struct, kw_only=True):
     inflow: Flow
     settled: Flow
     time_to_settle: TimeToSettle
+    contradictions: Flow
 
 
 class Event(Struct, kw_only=True):

@@ -239,6 +239,10 @@ def slo_shape(standing: RecoverySLO) -> Shape:
             "last_day": sum(queue.settled_day for queue in queues),
         },
         "time_to_settle": settling,
+        "contradictions": {
+            "last_hour": standing.contradictions.hour,
+            "last_day": standing.contradictions.day,
+        },
     }
 
 

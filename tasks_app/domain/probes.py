@@ -14,7 +14,9 @@ import msgspec
 
 from orbit.errors import Invalid
 from orbit.exact_json import decode, encode
+from tasks_app.domain.declarations import check_evidence_ref
 from tasks_app.domain.dossier import AttemptGround
+from tasks_app.domain.errors import InvalidField
 from tasks_app.domain.lifecycle import State
 from tasks_app.domain.retry_policy import RetryPolicy
 
@@ -116,6 +118,35 @@ def finding_of(result: str, *, probe_task_id: UUID) -> Finding:
         }
     )
     return Finding(content=content.decode(), proposed=proposed)
+
+
+class FoundSoFar(msgspec.Struct, frozen=True):
+    """What a kept finding proposes; `details` is exact JSON text."""
+
+    probe_task_id: str
+    proposed_outcome: str | None
+    evidence_ref: str | None
+    details: msgspec.Raw
+
+    @property
+    def reference(self) -> str:
+        """Where its proof lies: what the probe named, or else the probe itself.
+
+        A probe may name anything; what a review would refuse is no reference.
+        """
+        itself = f"probe:{self.probe_task_id}"
+        if not self.evidence_ref:
+            return itself
+        try:
+            check_evidence_ref(self.evidence_ref)
+        except InvalidField:
+            return itself
+        return self.evidence_ref
+
+
+def found_in(content: str) -> FoundSoFar:
+    """The proposal in the content of a piece of evidence of kind EVIDENCE_KIND."""
+    return decode(content.encode(), FoundSoFar)
 
 
 def _read(result: str) -> ProbeResult:

@@ -3,6 +3,7 @@
 from tasks_app.models.attempt import Attempt
 from tasks_app.models.contradiction import Contradiction
 from tasks_app.models.evidence import Evidence
+from tasks_app.models.inbox_view import InboxView
 from tasks_app.models.namespace import Application, Namespace
 from tasks_app.models.operation_audit import OperationAudit
 from tasks_app.models.permit import Permit
@@ -21,6 +22,7 @@ __all__ = [
     "Attempt",
     "Contradiction",
     "Evidence",
+    "InboxView",
     "Namespace",
     "OperationAudit",
     "Permit",

@@ -11,6 +11,8 @@ from tasks_app.domain.lifecycle import OwnerKind
 from tasks_app.domain.ownership import held_up_by
 from tasks_app.models.statements.run import rows
 from tasks_app.models.statements.slo import (
+    CONTRADICTIONS,
+    HOURS,
     OWNERS_IN_REVIEW,
     QUEUES,
     TIME_TO_SETTLE,
@@ -19,6 +21,7 @@ from tasks_app.models.statements.slo import (
 # More settlements than these newest ones do not move a percentile that matters.
 SAMPLE = 10_000
 CHUNK = 5_000
+HOURS_SHOWN = 24
 
 
 class QueueInReview(NamedTuple):
@@ -45,6 +48,20 @@ class TimeToSettle(NamedTuple):
     p95_ms: float | None
 
 
+class Disagreed(NamedTuple):
+    """Late evidence that disagreed with an outcome, in the last hour and day."""
+
+    hour: int
+    day: int
+
+
+class HourOfReview(NamedTuple):
+    """How many came to need review, and how many people settled, in one hour."""
+
+    came: int
+    settled: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoverySLO:
     """What an operator watches; `queues` in the order of what they hold."""
@@ -54,6 +71,7 @@ class RecoverySLO:
     queues: list[QueueInReview]
     time_to_settle: TimeToSettle
     serial_jobs_blocked: int
+    contradictions: Disagreed
 
     @property
     def needs_review(self) -> int:
@@ -68,25 +86,43 @@ class RecoverySLO:
 
 
 def measure(reach: Reach, *, window: timedelta) -> RecoverySLO:
-    """How recovery stands now; three statements, and what owners ask for themselves."""
+    """How recovery stands now; four statements, and what owners ask for themselves."""
     now = clock.now()
-    place: dict[str, object] = {
-        "namespace": reach.namespace_id,
-        "queues": None if reach.queue_ids is None else list(reach.queue_ids),
-        "now": now,
-    }
+    place = _place(reach, now)
     queues = [QueueInReview._make(row) for row in rows(QUEUES, place)]
     [(settled, percentiles)] = rows(
         TIME_TO_SETTLE, {**place, "window": window, "sample": SAMPLE}
     )
     p50, p95 = percentiles or (None, None)
+    [disagreed] = rows(CONTRADICTIONS, place)
     return RecoverySLO(
         measured_at=now,
         window=window,
         queues=queues,
         time_to_settle=TimeToSettle(settled, p50, p95),
         serial_jobs_blocked=_blocked(place),
+        contradictions=Disagreed._make(disagreed),
     )
+
+
+def by_hour(reach: Reach) -> list[HourOfReview]:
+    """The last 24 hours, the oldest first; the last one ends now."""
+    counted = {
+        (column, hours_ago): count
+        for column, hours_ago, count in rows(HOURS, _place(reach, clock.now()))
+    }
+    return [
+        HourOfReview(counted.get((0, ago), 0), counted.get((1, ago), 0))
+        for ago in reversed(range(HOURS_SHOWN))
+    ]
+
+
+def _place(reach: Reach, now: datetime) -> dict[str, object]:
+    return {
+        "namespace": reach.namespace_id,
+        "queues": None if reach.queue_ids is None else list(reach.queue_ids),
+        "now": now,
+    }
 
 
 def _blocked(place: dict[str, object]) -> int:

@@ -8,7 +8,7 @@ import msgspec
 from orbit.words import Word
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import RetryTask, ReviewTask
-from tasks_app.domain.errors import StateConflict
+from tasks_app.domain.errors import ReviewNotAllowed, StateConflict
 from tasks_app.models.record import TaskRecord
 from tasks_app.pages import words
 from tasks_app.queries.previews import (
@@ -43,8 +43,8 @@ class Offer:
         return self.foretold is not None
 
 
-def offer_review(task: TaskRecord, *, reach: Reach) -> Offer:
-    """Whether the task can be settled now."""
+def offer_review(task: TaskRecord, *, actor: Actor, reach: Reach) -> Offer:
+    """Whether this person can settle the task now."""
     command = ReviewTask(
         expected_revision=str(task.revision),
         execution_settled=True,
@@ -52,7 +52,7 @@ def offer_review(task: TaskRecord, *, reach: Reach) -> Offer:
         result=msgspec.Raw(b"{}"),
         **_ANYTHING,
     )
-    return _offer(preview_of_review(command, task_id=task.id, reach=reach))
+    return _offer(preview_of_review(command, task_id=task.id, actor=actor, reach=reach))
 
 
 def offer_retry(task: TaskRecord, *, actor: Actor, reach: Reach) -> Offer:
@@ -66,7 +66,7 @@ def offer_retry(task: TaskRecord, *, actor: Actor, reach: Reach) -> Offer:
     return _offer(preview_of_retry(command, task_id=task.id, actor=actor, reach=reach))
 
 
-def refused(refusal: StateConflict) -> Offer:
+def refused(refusal: StateConflict | ReviewNotAllowed) -> Offer:
     """The act that was just refused, with what to do next."""
     reason = str(refusal.details.get("reason", ""))
     successor = refusal.details.get("successor_task_id")

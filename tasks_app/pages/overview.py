@@ -3,21 +3,22 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
-from orbit.ids import parse_id
-from orbit.words import Word, amount
-from tasks_app.domain.access import Reach
-from tasks_app.models import Contradiction, Namespace
-from tasks_app.models.slo import QueueInReview, RecoverySLO
-from tasks_app.pages import words
+from orbit.words import amount, remaining
+from tasks_app.models.liveness import Liveness, QueueWaiting, WorkerAtWork
+from tasks_app.models.slo import HourOfReview, QueueInReview, RecoverySLO
+from tasks_app.pages.contradictions import disagreements
+from tasks_app.pages.namespaces import namespaces_of
 from tasks_app.pages.views import VIEW, ConsolePage
-from tasks_app.queries import recovery_slo
+from tasks_app.queries import liveness, recovery_slo, review_by_hour
 from tasks_app.queries.contradictions import contradictions_within
 
 WINDOW = timedelta(days=30)
-SHOWN = 20
-MOST_NAMESPACES = 100
+SHOWN = 5
+# The units of the drawing of hours.
+CHART_MIDDLE = 60
+CHART_STEP = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +31,37 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
-    """A late report against the outcome that its task has."""
+class Bar:
+    """An hour in the drawing: both heights and where they begin, in its units."""
 
-    record: Contradiction
-    declared: Word
-    claimed: Word
+    hour: HourOfReview
+    hours_ago: int
+    x: int
+    came: int
+    settled: int
+
+    @property
+    def came_y(self) -> int:
+        """Where the upper bar begins: it stands on the middle line."""
+        return CHART_MIDDLE - self.came
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtWork:
+    """A worker, and how long ago it was heard of."""
+
+    worker: WorkerAtWork
+    heard: str
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A queue with due tasks, and for how long the oldest has waited."""
+
+    queue: QueueWaiting
+    age: str
+    is_unserved: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +79,8 @@ class Numbers:
     half: str
     most: str
     jobs_blocked: int
+    disagreed_hour: int
+    disagreed_day: int
 
 
 class OverviewPage(ConsolePage):
@@ -64,37 +92,32 @@ class OverviewPage(ConsolePage):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The numbers, the queues that hold something, and the newest disagreements."""
-        namespaces = list(Namespace.objects.order_by("name")[:MOST_NAMESPACES])
-        chosen = _chosen(request, namespaces)
-        if chosen is None:
-            return self.page(namespaces=namespaces, chosen=None)
-        reach = Reach(namespace_id=chosen.id, queue_ids=None)
+        namespaces = namespaces_of(request)
+        reach = namespaces.reach
+        if reach is None:
+            return self.page(namespaces=namespaces)
         standing = recovery_slo(reach, window=WINDOW)
+        hours = review_by_hour(reach)
+        life = liveness(reach)
         return self.page(
             namespaces=namespaces,
-            chosen=chosen,
             numbers=_numbers(standing),
+            bars=_bars(hours),
+            most_in_an_hour=max(max(it) for it in hours),
+            life=life,
+            overdue_age=amount(life.now - life.overdue_since)
+            if life.overdue_since
+            else "",
+            workers=[_at_work(it, life) for it in life.workers],
+            more_workers=life.workers[0].all_workers - len(life.workers)
+            if life.workers
+            else 0,
+            waiting=[_waiting(it, life) for it in life.queues],
             held=[_held(it, standing) for it in standing.queues if it.held],
-            disagreements=[
-                Disagreement(
-                    record=it,
-                    declared=words.STATES[it.declared],
-                    claimed=words.STATES[it.claimed],
-                )
-                for it in contradictions_within(reach, after=None, limit=SHOWN)[:SHOWN]
-            ],
+            disagreements=disagreements(
+                contradictions_within(reach, after=None, limit=SHOWN)[:SHOWN]
+            ),
         )
-
-
-def _chosen(request: HttpRequest, namespaces: list[Namespace]) -> Namespace | None:
-    asked = request.GET.get("namespace", "")
-    if not asked:
-        return namespaces[0] if namespaces else None
-    wanted = parse_id(asked)
-    found = [it for it in namespaces if it.id == wanted]
-    if not found:
-        raise Http404
-    return found[0]
 
 
 def _numbers(standing: RecoverySLO) -> Numbers:
@@ -112,6 +135,8 @@ def _numbers(standing: RecoverySLO) -> Numbers:
         half=_told(speed.p50_ms),
         most=_told(speed.p95_ms),
         jobs_blocked=standing.serial_jobs_blocked,
+        disagreed_hour=standing.contradictions.hour,
+        disagreed_day=standing.contradictions.day,
     )
 
 
@@ -121,6 +146,41 @@ def _held(queue: QueueInReview, standing: RecoverySLO) -> Held:
         queue=queue,
         age=amount(standing.measured_at - since),
         thousandths=min(1000, round(1000 * queue.held / max(1, queue.max_outstanding))),
+    )
+
+
+def _bars(hours: list[HourOfReview]) -> list[Bar]:
+    most = max(1, *(max(it) for it in hours))
+
+    def height(count: int) -> int:
+        # One among thousands is still seen.
+        return max(2, round(CHART_MIDDLE * count / most)) if count else 0
+
+    return [
+        Bar(
+            hour=hour,
+            hours_ago=len(hours) - 1 - place,
+            x=place * CHART_STEP,
+            came=height(hour.came),
+            settled=height(hour.settled),
+        )
+        for place, hour in enumerate(hours)
+    ]
+
+
+def _at_work(worker: WorkerAtWork, life: Liveness) -> AtWork:
+    return AtWork(
+        worker=worker,
+        heard=remaining(worker.seen_at, now=life.now),
+        is_over=worker.expires_at <= life.now,
+    )
+
+
+def _waiting(queue: QueueWaiting, life: Liveness) -> Waiting:
+    return Waiting(
+        queue=queue,
+        age=amount(life.now - queue.oldest),
+        is_unserved=life.is_unserved(queue),
     )
 
 

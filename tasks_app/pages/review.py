@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from orbit.errors import Refusal
-from orbit.ids import new_id
+from orbit.ids import new_id, parse_id
 from tasks_app.actions.propose_review import propose_review
 from tasks_app.actions.review_task import review_task
 from tasks_app.domain.access import Reach
-from tasks_app.domain.errors import StateConflict
+from tasks_app.domain.errors import ReviewNotAllowed, StateConflict
+from tasks_app.domain.probes import EVIDENCE_KIND, found_in
 from tasks_app.pages import words
 from tasks_app.pages.forms import ReviewForm
 from tasks_app.pages.offers import offer_review
@@ -43,16 +44,23 @@ class ReviewPage(ConsolePage):
     permissions = (VIEW, REVIEW)
     template = "tasks_app/review.html"
 
-    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:  # noqa: ARG002
-        """The form, bound to the dossier that the page shows."""
+    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
+        """The form, bound to the dossier that the page shows.
+
+        `?finding=` names a probe's finding that it begins with; the reason and the
+        declaration remain the person's own.
+        """
         reach = self.reach_of(task_id)
         seen = self._see(reach, task_id)
         form = ReviewForm(
             initial={
+                **_proposed(seen, request.GET.get("finding", "")),
                 "form_key": new_id().hex,
                 "expected_revision": seen.dossier.task.revision,
                 "dossier_digest": seen.dossier.grounds.digest,
-                "is_proposal": offer_review(seen.dossier.task, reach=reach).wants_two,
+                "is_proposal": offer_review(
+                    seen.dossier.task, actor=self.actor, reach=reach
+                ).wants_two,
             }
         )
         return self._page(seen, form, reach=reach)
@@ -85,7 +93,11 @@ class ReviewPage(ConsolePage):
     def _foretell(
         self, form: ReviewForm, *, task_id: UUID, reach: Reach
     ) -> HttpResponse:
-        preview = preview_of_review(form.command(), task_id=task_id, reach=reach)
+        preview = preview_of_review(
+            form.command(), task_id=task_id, actor=self.actor, reach=reach
+        )
+        if isinstance(preview.refusal, ReviewNotAllowed):
+            raise preview.refusal
         if preview.refusal is not None:
             return self._differing(form, preview.refusal, task_id=task_id, reach=reach)
         return self._page(self._see(reach, task_id), form, reach=reach, preview=preview)
@@ -122,7 +134,7 @@ class ReviewPage(ConsolePage):
         conflict: StateConflict | None = None,
         preview: Preview | None = None,
     ) -> HttpResponse:
-        offer = offer_review(seen.dossier.task, reach=reach)
+        offer = offer_review(seen.dossier.task, actor=self.actor, reach=reach)
         proposal = open_proposal_of(reach, seen.dossier.task.id, actor=self.actor)
         return self.page(
             proposal=proposal,
@@ -137,6 +149,25 @@ class ReviewPage(ConsolePage):
             preview=preview,
             may_audit=self.user.has_perm(VIEW_AUDIT),
         )
+
+
+def _proposed(seen: Seen, finding: str) -> dict[str, str]:
+    """What the finding proposes, as it would be typed; nothing if it proposes none."""
+    wanted = parse_id(finding)
+    for evidence in seen.dossier.evidence.items:
+        if evidence.id == wanted and evidence.kind == EVIDENCE_KIND:
+            found = found_in(evidence.content)
+            break
+    else:
+        return {}
+    if found.proposed_outcome is None:
+        return {}
+    details = bytes(found.details).decode()
+    return {
+        "outcome": found.proposed_outcome,
+        "evidence_ref": found.reference,
+        "result": "" if details == "null" else details,
+    }
 
 
 def _done(form: ReviewForm, *, is_replay: bool) -> str:

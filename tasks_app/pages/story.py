@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from orbit.words import Word
 from tasks_app.domain.access import ENGINE_ID, ActorKind
+from tasks_app.domain.probes import EVIDENCE_KIND, found_in
 from tasks_app.models import Evidence, OperationAudit
 from tasks_app.models.record import TaskRecord
 from tasks_app.pages import words
@@ -39,6 +40,7 @@ class LateReport:
     attempt_number: int | None
     received_at: datetime
     content: Excerpt
+    is_proposal: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +111,8 @@ def late_report(
         content=Excerpt(
             name=f"evidence-{evidence.id.hex}", text=evidence.content, url=url
         ),
+        is_proposal=evidence.kind == EVIDENCE_KIND
+        and found_in(evidence.content).proposed_outcome is not None,
     )
 
 

@@ -93,20 +93,26 @@ class TaskPage(ConsolePage):
         may_audit = self.user.has_perm(VIEW_AUDIT)
         seen = see(reach, task_id, may_audit=may_audit)
         task = seen.dossier.task
+        may_review = self.user.has_perm(REVIEW)
+        review = _review_of(task, reach, self.actor)
+        proposal = (
+            open_proposal_of(reach, task_id, actor=self.actor)
+            if task.state == State.NEEDS_REVIEW
+            else None
+        )
         return self.page(
             seen=seen,
             glance=seen.glance,
             story=seen.story,
             may_audit=may_audit,
-            proposal=open_proposal_of(reach, task_id, actor=self.actor)
-            if task.state == State.NEEDS_REVIEW
-            else None,
+            proposal=proposal,
             probes=probes_seen(reach, task_id)
             if task.state == State.NEEDS_REVIEW
             else None,
-            may_review=self.user.has_perm(REVIEW),
+            may_review=may_review,
+            may_follow=may_review and _is_offered(review, proposal),
             may_retry=self.user.has_perm(RETRY),
-            review=_review_of(task, reach),
+            review=review,
             retry=_retry_of(task, reach, self.actor),
         )
 
@@ -123,10 +129,17 @@ class StandingFragment(ConsolePage):
         return self.page(glance=glance_at(task, now=clock.now()))
 
 
-def _review_of(task: TaskRecord, reach: Reach) -> Offer | None:
+def _is_offered(review: Offer | None, proposal: object) -> bool:
+    """Whether a decision, or the proposal of one, can be begun."""
+    if review is None:
+        return False
+    return review.is_open or (review.wants_two and proposal is None)
+
+
+def _review_of(task: TaskRecord, reach: Reach, actor: Actor) -> Offer | None:
     if task.state != State.NEEDS_REVIEW:
         return None
-    return offer_review(task, reach=reach)
+    return offer_review(task, actor=actor, reach=reach)
 
 
 def _retry_of(task: TaskRecord, reach: Reach, actor: Actor) -> Offer | None:

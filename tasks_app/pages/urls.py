@@ -5,6 +5,7 @@ from django.urls import path
 import orbit.http.hex_id  # noqa: F401 - registers the converter of ids
 from tasks_app.pages import (
     batches,
+    contradictions,
     inbox,
     overview,
     probes,
@@ -19,6 +20,12 @@ app_name = "recovery"
 
 urlpatterns = [
     path("", inbox.InboxPage.as_view(), name="inbox"),
+    path("views", inbox.KeepViewPage.as_view(), name="keep_view"),
+    path(
+        "views/<hexid:view_id>/forget",
+        inbox.ForgetViewPage.as_view(),
+        name="forget_view",
+    ),
     path("tasks/<hexid:task_id>", task.TaskPage.as_view(), name="task"),
     path(
         "tasks/<hexid:task_id>/standing",
@@ -33,6 +40,11 @@ urlpatterns = [
         name="evidence",
     ),
     path("overview", overview.OverviewPage.as_view(), name="overview"),
+    path(
+        "contradictions",
+        contradictions.ContradictionListPage.as_view(),
+        name="contradictions",
+    ),
     path("batches", batches.BatchListPage.as_view(), name="batches"),
     path("batches/new", batches.NewBatchPage.as_view(), name="new_batch"),
     path("batches/<hexid:batch_id>", batches.BatchDetailPage.as_view(), name="batch"),

@@ -27,10 +27,10 @@ class Tab(NamedTuple):
     told: Word
 
 
-# One entry is no choice: the navigation appears with the second.
 TABS: tuple[Tab, ...] = (
     Tab("recovery:inbox", _("Inbox")),
     Tab("recovery:batches", _("Batches")),
+    Tab("recovery:contradictions", _("Contradictions")),
     Tab("recovery:overview", _("Overview")),
 )
 

@@ -176,6 +176,7 @@ NEXT_STEPS: Mapping[str, Word] = {
     "GATE": _("Recover it through its owner."),
     "OWNER": _("Recover it through its owner."),
     "LEASE": _("Wait until the attempt ends or its lease runs out."),
+    "SUBMITTER": _("Ask a reviewer who did not submit it."),
     "SECOND_APPROVER": _("Propose it, so that another person can approve it."),
     "PROPOSED": _("Another person can approve it, or it is withdrawn first."),
     "PERMIT": _("Look again in a moment."),
@@ -321,6 +322,19 @@ _WITH_VALUES = (
 # Written by the actions in English; here so that a translation finds them.
 TOLD = (
     gettext_noop("Say why, in words; blanks are not a reason."),
+    gettext_noop("No task of that cause awaits a review."),
+    gettext_noop("A task is named twice."),
+    gettext_noop("The tasks have changed meanwhile. Send it again."),
+    gettext_noop("Whoever created the batch may not review any more."),
+    gettext_noop("An error of Orbit's own."),
+    gettext_noop(
+        "Evidence arrived after the batch was created. Read it and decide on this "
+        "task alone."
+    ),
+    gettext_noop("Give the view a name."),
+    gettext_noop("This name is too long for a view."),
+    gettext_noop("Filter the list first: this view would be all."),
+    gettext_noop("You keep as many views as there may be: forget one first."),
     gettext_noop(
         "A reference has no white space and no control characters, for example "
         "evidence:reconciliation-001."

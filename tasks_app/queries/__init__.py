@@ -19,13 +19,14 @@ from tasks_app.models import (
     Queue,
     Task,
 )
+from tasks_app.models.liveness import Liveness, look_for_life
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
 from tasks_app.models.review import (
     ProposalRecord,
     proposals_from,
     proposals_of_task,
 )
-from tasks_app.models.slo import RecoverySLO, measure
+from tasks_app.models.slo import HourOfReview, RecoverySLO, by_hour, measure
 from tasks_app.models.statements.propose import OPEN_PROPOSALS
 from tasks_app.models.statements.read import STANDINGS, TASK, UNCLAIMED
 from tasks_app.models.statements.run import rows
@@ -249,6 +250,16 @@ def recovery_slo(reach: Reach, *, window: timedelta) -> RecoverySLO:
     most the newest 10 000 of it), never with the number of tasks.
     """
     return measure(reach, window=window)
+
+
+def review_by_hour(reach: Reach) -> list[HourOfReview]:
+    """What came to need review and what was settled, for each of the last 24 hours."""
+    return by_hour(reach)
+
+
+def liveness(reach: Reach) -> Liveness:
+    """Who holds leases, which queues wait, and whether maintenance keeps up."""
+    return look_for_life(reach)
 
 
 def _reached(reach: Reach) -> QuerySet[Task]:

@@ -1,11 +1,12 @@
 """Late reports that disagree with an outcome, for those who must look at them."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db.models import Q
 
 from tasks_app.domain.access import Reach
-from tasks_app.models import Contradiction
+from tasks_app.models import Contradiction, Task
 from tasks_app.queries import Position
 
 
@@ -29,3 +30,11 @@ def contradictions_within(
             created_at__lte=created_at,
         )
     return list(found.order_by("-created_at", "-id")[: limit + 1])
+
+
+def names_of_tasks(task_ids: Collection[UUID]) -> dict[UUID, str]:
+    """What people call each task: its business key, or else its id."""
+    if not task_ids:
+        return {}
+    found = Task.objects.filter(id__in=task_ids).values_list("id", "business_key")
+    return {task_id: key or task_id.hex for task_id, key in found}

@@ -10,7 +10,7 @@ from tasks_app.domain.causes import CAUSES, Cause, cause_of
 from tasks_app.domain.errors import TaskNotFound
 from tasks_app.domain.lifecycle import OwnerKind
 from tasks_app.domain.ownership import Blocked, blocked_by
-from tasks_app.models import Task
+from tasks_app.models import InboxView, Task
 from tasks_app.models.statements.inbox import COUNT, INBOX, ROOMS
 from tasks_app.models.statements.run import as_json, rows
 
@@ -80,12 +80,17 @@ class InboxItem:
 
 
 class InboxCount(NamedTuple):
-    """How many wait, counted up to MOST_COUNTED and then `is_more`; since when; now."""
+    """How many wait, counted up to MOST_COUNTED and then `is_more`; since when; now.
+
+    `disagreements` are the late reports of the last day that disagree with an outcome,
+    whatever is wanted.
+    """
 
     waiting: int
     is_more: bool
     oldest: datetime | None
     now: datetime
+    disagreements: int
 
 
 def inbox(
@@ -116,8 +121,17 @@ def inbox(
 
 def count_inbox(wanted: InboxFilter) -> InboxCount:
     """How many there are; looks no further than MOST_COUNTED."""
-    count, oldest, now = rows(COUNT, _parameters(wanted, most=MOST_COUNTED + 1))[0]
-    return InboxCount(min(count, MOST_COUNTED), count > MOST_COUNTED, oldest, now)
+    [(count, oldest, now, disagreements)] = rows(
+        COUNT, _parameters(wanted, most=MOST_COUNTED + 1)
+    )
+    return InboxCount(
+        min(count, MOST_COUNTED), count > MOST_COUNTED, oldest, now, disagreements
+    )
+
+
+def views_of(owner_id: int) -> list[InboxView]:
+    """The views that a person keeps, by name."""
+    return list(InboxView.objects.filter(owner_id=owner_id).order_by("name"))
 
 
 def rooms_of(scopes: Iterable[UUID]) -> Mapping[UUID, int]:

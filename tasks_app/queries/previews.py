@@ -9,7 +9,7 @@ import msgspec
 
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.commands import RetryTask, ReviewTask
-from tasks_app.domain.errors import StateConflict
+from tasks_app.domain.errors import ReviewNotAllowed, StateConflict
 from tasks_app.domain.lifecycle import State
 from tasks_app.domain.ownership import WaitingTurn, waiting_behind
 from tasks_app.domain.recovery import check_retry, check_review
@@ -74,10 +74,12 @@ class Preview:
 
     task: TaskRecord
     foretold: Foretold | None = None
-    refusal: StateConflict | None = None
+    refusal: StateConflict | ReviewNotAllowed | None = None
 
 
-def preview_of_review(command: ReviewTask, *, task_id: UUID, reach: Reach) -> Preview:
+def preview_of_review(
+    command: ReviewTask, *, task_id: UUID, actor: Actor, reach: Reach
+) -> Preview:
     """What this review would do now, decided by the rules of the review itself.
 
     Raises Invalid and TaskNotFound as the review does. The task is looked at without
@@ -87,7 +89,7 @@ def preview_of_review(command: ReviewTask, *, task_id: UUID, reach: Reach) -> Pr
     return _preview(
         task_id=task_id,
         reach=reach,
-        check=lambda seen: _check_review(seen, command),
+        check=lambda seen: _check_review(seen, command, actor=actor),
         foretell=lambda seen: _reviewed(seen, command),
     )
 
@@ -109,8 +111,9 @@ def preview_of_retry(
     )
 
 
-def _check_review(seen: LockedTask, command: ReviewTask) -> None:
+def _check_review(seen: LockedTask, command: ReviewTask, *, actor: Actor) -> None:
     check_reviewable(seen, command)
+    seen.duty.check_reviewer(actor, submitted_by=seen.task.submitted_by)
     check_one_is_enough(seen)
 
 
@@ -124,7 +127,7 @@ def _preview(
     seen = look_at_task(task_id=task_id, reach=reach)
     try:
         check(seen)
-    except StateConflict as refusal:
+    except (StateConflict, ReviewNotAllowed) as refusal:
         return Preview(task=seen.task, refusal=refusal)
     return Preview(task=seen.task, foretold=foretell(seen))
 

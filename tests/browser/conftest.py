@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 
 from orbit.stack.ports import free_port
 from orbit.stack.processes import Command, Process
-from tests.live import eventually
+from tests.live import PATIENCE, eventually
 from tests.openapi_app.api.builders import a_place
 from tests.openapi_app.api.served import answers
 from tests.servers import DATABASE, SESSION
@@ -111,7 +111,7 @@ class Visitor:
         self.context.add_init_script(VIOLATIONS)
         self.complaints = []
         self.page = self.context.new_page()
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(PATIENCE * 1_000)
         self.page.on("dialog", lambda dialog: dialog.accept())
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))

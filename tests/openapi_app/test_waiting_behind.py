@@ -8,6 +8,7 @@ from tasks_app.domain.commands import ReviewTask
 from tasks_app.public import ReportKind
 from tasks_app.queries.dossier import dossier_of
 from tasks_app.queries.previews import preview_of_review
+from tests.builders import OPERATOR
 from tests.openapi_app.builders import (
     a_job,
     again,
@@ -68,7 +69,9 @@ def test_the_preview_names_the_execution_that_then_goes_on():
     task = task_of(first)
     reach = reach_of(task)
 
-    preview = preview_of_review(a_review(task), task_id=task.id, reach=reach)
+    preview = preview_of_review(
+        a_review(task), task_id=task.id, actor=OPERATOR, reach=reach
+    )
     dossier = dossier_of(reach, task.id)
 
     assert preview.foretold is not None

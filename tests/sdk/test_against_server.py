@@ -331,6 +331,40 @@ def test_a_dossier_is_read_previewed_settled_and_contradicted(orbit):
     assert [it.id for it in line.items] == [task_id, child.id]
 
 
+def test_how_recovery_stands_is_told_in_numbers(orbit):
+    before = orbit.client.get_recovery_slo(window_hours=1)
+    waiting, settled = (submit(orbit, key=key) for key in ("a", "b"))
+    for taken in (claim(orbit), claim(orbit)):
+        orbit.client.unknown(taken.attempt_id, lease_token=taken.lease_token)
+        last = taken
+    orbit.client.review_task(
+        last.task.id,
+        Review(
+            expected_revision=orbit.client.get_task(last.task.id).revision,
+            reason="looked",
+            evidence_ref="evidence:1",
+            execution_settled=True,
+            outcome="FAILED",
+            result=1,
+        ),
+        idempotency_key=last.task.id,
+    )
+    with pytest.raises(StateConflict):
+        orbit.client.succeed(last.attempt_id, lease_token=last.lease_token, result=2)
+
+    after = orbit.client.get_recovery_slo(window_hours=1)
+
+    assert {waiting, settled} > {last.task.id}
+    assert after.window_hours == 1
+    assert after.needs_review.tasks == before.needs_review.tasks + 1
+    assert after.needs_review.oldest is not None
+    assert after.queues[0].quota_held == after.needs_review.tasks
+    assert after.inflow.last_hour == before.inflow.last_hour + 2
+    assert after.settled.last_day == before.settled.last_day + 1
+    assert after.contradictions.last_hour == before.contradictions.last_hour + 1
+    assert after.time_to_settle.p50_ms is not None
+
+
 def test_a_review_of_an_older_dossier_says_what_is_new(orbit):
     task_id = submit(orbit)
     taken = claim(orbit)
@@ -560,7 +594,7 @@ def test_the_probe_says_what_became_of_the_money(orbit, ledger_worker, moment, e
     assert evidence.kind == "probe"
     found = json.loads(evidence.content.excerpt)
     assert found["effect"] == effect
-    assert found["evidence_ref"].startswith("ledger: sequence 9007199254740993, ")
+    assert found["evidence_ref"] == "ledger:sequence-9007199254740993"
     assert orbit.client.get_task(task_id).state == "NEEDS_REVIEW"
 
 

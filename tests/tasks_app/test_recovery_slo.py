@@ -8,6 +8,7 @@ from django.db import connection
 
 from tasks_app import queries
 from tasks_app.domain.access import Reach
+from tasks_app.models import Task
 from tasks_app.models.statements.slo import QUEUES, TIME_TO_SETTLE
 from tasks_app.public import OwnerKind, register_owner_policy
 from tests.builders import (
@@ -71,6 +72,7 @@ def test_nothing_to_do_says_so():
     assert data["serial_jobs_blocked"] == 0
     assert data["inflow"] == data["settled"] == {"last_hour": 0, "last_day": 0}
     assert data["time_to_settle"] == {"tasks": 0}
+    assert data["contradictions"] == {"last_hour": 0, "last_day": 0}
     assert data["window_hours"] == 24
 
 
@@ -113,6 +115,30 @@ def test_what_came_and_what_was_settled_is_counted_by_hour_and_day():
     hour = 3_600_000
     assert standing.time_to_settle == (2, 2.75 * hour, pytest.approx(3.875 * hour))
     assert longer.time_to_settle == (3, 2 * hour, pytest.approx(3.8 * hour))
+
+
+def test_contradictions_are_counted_by_hour_and_day_within_reach():
+    queue = a_queue()
+    other = a_queue(application=queue.application)
+    for hours, of in ((0, queue), (2, queue), (30, queue), (0, other)):
+        lease = a_lease(queue=of)
+        reported(lease, "unknown")
+        reviewed(Task.objects.get(id=lease.task.id))
+        reported(lease, "succeed")
+        with connection.cursor() as cursor:
+            cursor.execute("SET session_replication_role = replica")
+            cursor.execute(
+                "UPDATE tasks_contradiction SET created_at = created_at - %s"
+                " WHERE task_id = %s",
+                [timedelta(hours=hours), lease.task.id],
+            )
+            cursor.execute("SET session_replication_role = origin")
+
+    data = Caller(a_token(queue)).get("recovery/slo").data
+    both = Caller(a_token(queue, other)).get("recovery/slo").data
+
+    assert data["contradictions"] == {"last_hour": 1, "last_day": 2}
+    assert both["contradictions"] == {"last_hour": 2, "last_day": 3}
 
 
 def test_an_approved_proposal_counts_as_settled():
@@ -183,6 +209,16 @@ def plan_of(sql, **parameters):
 
 def test_it_reads_along_partial_indexes_alone():
     queue = a_queue()
+    with connection.cursor() as cursor:
+        # Of a few rows no index is better than another.
+        cursor.execute(
+            "INSERT INTO outbox_result_event (namespace_id, queue_id, task_id,"
+            " revision, kind, payload, transaction_id, created_at) SELECT %s, %s,"
+            " gen_random_uuid(), 2, 'task.succeeded', '{}', 1, now()"
+            " FROM generate_series(1, 3000)",
+            [queue.namespace_id, queue.id],
+        )
+        cursor.execute("ANALYZE outbox_result_event")
     place = {
         "namespace": queue.namespace_id,
         "queues": [queue.id],

@@ -39,9 +39,16 @@ JOIN tasks_application a ON a.id = p.application_id
 ORDER BY p.updated_at, p.id
 """
 
-# How many there are, up to a bound, and since when the oldest waits.
+# How many there are, up to a bound, and since when the oldest waits; and how many late
+# reports of the last day disagree, namespace by namespace along their list's index.
 COUNT = f"""
-SELECT count(*), min(w.updated_at), clock_timestamp() FROM (
+SELECT count(*), min(w.updated_at), clock_timestamp(), (
+    SELECT count(*) FROM tasks_namespace n CROSS JOIN LATERAL (
+        SELECT FROM tasks_contradiction c
+        WHERE c.namespace_id = n.id
+          AND c.created_at > statement_timestamp() - interval '1 day'
+        LIMIT %(most)s) d)
+FROM (
     SELECT n.updated_at FROM tasks_queue q CROSS JOIN LATERAL (
         SELECT t.updated_at FROM tasks_task t WHERE t.queue_id = q.id AND {WANTED}
         ORDER BY t.updated_at, t.id LIMIT %(most)s) n

@@ -11,12 +11,13 @@ from tests.builders import (
     a_task,
     a_token,
     an_application,
+    claimed,
     every_row,
     reported,
     retried,
 )
 from tests.tasks_app.actions.test_review_task import Jobs, owned_by
-from tests.tasks_app.api.calls import Caller, a_retry, a_review
+from tests.tasks_app.api.calls import Caller, a_retry, a_review, a_submit
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +38,30 @@ def foretold(task, verb, body, *, key=None):
 def done(task, verb, body):
     """The answer to the call itself."""
     return Caller(a_token(task.queue)).post(f"tasks/{task.id.hex}:{verb}", body)
+
+
+def test_who_submitted_a_task_learns_beforehand_that_another_must_review_it():
+    queue = a_queue(reviewer_may_be_submitter=False)
+    caller = Caller(a_token(queue))
+    task_id = caller.post("tasks", a_submit(queue)).data["task"]["id"]
+    [lease] = claimed(queue)
+    reported(lease, "unknown")
+    task = Task.objects.get(id=task_id)
+    body = a_review(task)
+
+    preview = caller.post(f"tasks/{task_id}:preview-review", body, key=None).data
+
+    assert preview["allowed"] is False
+    assert preview["refusal"]["status"] == 403
+    assert preview["refusal"]["code"] == "REVIEW_NOT_ALLOWED"
+    assert preview["refusal"]["reason"] == "SUBMITTER"
+    refused = caller.post(f"tasks/{task_id}:review", body).error
+    assert {**refused, "status": 403} == preview["refusal"]
+    assert (
+        Caller(a_token(queue))
+        .post(f"tasks/{task_id}:preview-review", body, key=None)
+        .data["allowed"]
+    )
 
 
 @pytest.mark.parametrize("outcome", ["SUCCEEDED", "FAILED"])

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PAGES = {
     "": {VIEW},
     "overview": {VIEW},
+    "contradictions": {VIEW},
     "batches": {VIEW},
     "tasks/{id}": {VIEW},
     "tasks/{id}/standing": {VIEW},

@@ -110,7 +110,7 @@ def test_why_an_act_is_not_open_is_told_in_chinese():
         for it in tasks:
             reach = reach_of(it.queue)
             task = task_within(reach, it.id)
-            offers.append(offer_review(task, reach=reach))
+            offers.append(offer_review(task, actor=OPERATOR, reach=reach))
             offers.append(offer_retry(task, actor=OPERATOR, reach=reach))
         told = [text for it in offers for text in (it.why_not, str(it.next_step))]
 

@@ -49,6 +49,8 @@ def amount(distance: timedelta) -> str:
     if hours >= 1:
         return ngettext("%(count)d hour", "%(count)d hours", hours) % {"count": hours}
     minutes = int(distance.total_seconds() // 60)
+    if not minutes:
+        return gettext("less than a minute")
     return ngettext("%(count)d minute", "%(count)d minutes", minutes) % {
         "count": minutes
     }

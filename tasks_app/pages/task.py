@@ -10,6 +10,7 @@ from orbit import clock
 from orbit.words import Word, remaining
 from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.causes import cause_of
+from tasks_app.domain.errors import TaskNotFound
 from tasks_app.domain.lifecycle import FINAL, RETRYABLE, State
 from tasks_app.models.record import TaskRecord
 from tasks_app.pages import words
@@ -19,7 +20,7 @@ from tasks_app.pages.proposals import open_proposal_of
 from tasks_app.pages.story import Story, tell
 from tasks_app.pages.texts import Excerpt, payload_excerpt, result_excerpt
 from tasks_app.pages.views import RETRY, REVIEW, VIEW, VIEW_AUDIT, ConsolePage
-from tasks_app.queries import QueuePlace, queue_place, task_within
+from tasks_app.queries import QueuePlace, TaskStanding, queue_place, standings_of
 from tasks_app.queries.dossier import Dossier, dossier_of
 
 # States that go on by themselves, so that a page follows them.
@@ -42,6 +43,23 @@ class Glance:
     def name(self) -> str:
         """What people call it: its business key, or its handler."""
         return self.task.business_key or self.task.handler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glimpse:
+    """Where a task stands, and no more."""
+
+    task: TaskStanding
+
+    @property
+    def state(self) -> Word:
+        """Its state in words."""
+        return words.STATES[self.task.state]
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether it goes on by itself."""
+        return self.task.state in MOVING
 
 
 def glance_at(task: TaskRecord, *, now: datetime) -> Glance:
@@ -124,9 +142,11 @@ class StandingFragment(ConsolePage):
     template = "tasks_app/standing.html"
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:  # noqa: ARG002
-        """State, revision and attempts, as they are now."""
-        task = task_within(self.reach_of(task_id), task_id)
-        return self.page(glance=glance_at(task, now=clock.now()))
+        """State, revision and attempts, as they are now; no payload is read for it."""
+        found = standings_of([task_id])
+        if task_id not in found:
+            raise TaskNotFound
+        return self.page(glance=Glimpse(task=found[task_id]))
 
 
 def _is_offered(review: Offer | None, proposal: object) -> bool:

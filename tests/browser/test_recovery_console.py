@@ -1,24 +1,32 @@
 """The recovery console in a real browser: the way of a decision, and its conflicts."""
 
+import json
+
 import pytest
 from msgspec import Raw
 
 from tasks_app.actions.propose_review import propose_review
+from tasks_app.actions.start_probe import start_probe
 from tasks_app.domain.commands import ReviewTask
+from tasks_app.domain.reports import ReportKind
 from tasks_app.models import OperationAudit, Task
 from tests.browser.test_pages_look import LOOKS, looked_over, photograph
 from tests.builders import (
     OPERATOR,
     a_lease,
     a_queue,
+    a_submission,
     again,
     an_identity,
+    claimed,
     lose,
     reach_of,
     reported,
     retried,
     reviewed,
+    submitted,
 )
+from tests.openapi_app import builders as jobs
 from tests.tasks_app.pages.builders import ROOT, failed, path_of, unsure
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -181,6 +189,69 @@ def test_a_long_text_is_copied_and_loaded_whole(visitor):
     assert page.locator("#payload").text_content() == payload
 
 
+def found_by_the_probe(probe, **finding):
+    """What the worker of a probe reports."""
+    [lease] = claimed(probe.queue, task_id=probe.id)
+    reported(lease, "succeed", result=json.dumps(finding))
+
+
+def test_a_serial_job_goes_on_after_a_probe_and_a_decision(visitor):
+    job = jobs.a_job(
+        name="nightly payout",
+        handler="ledger.transfer",
+        parameters='{"from": "a", "to": "b", "amount": 1.10}',
+        concurrency_policy="SERIAL",
+    )
+    first, second = jobs.run_now(job), jobs.run_now(job)
+    jobs.finish(first, ReportKind.UNKNOWN)
+    task = jobs.task_of(first)
+    assert jobs.again(second).task_id is None or jobs.task_of(second).is_gated
+    page = visitor.open(ROOT)
+
+    blocked = page.get_by_role("row", name="nightly payout").inner_text()
+    page.get_by_role("link", name=task.id.hex).click()
+    page.get_by_text("cannot go on").wait_for()
+    page.get_by_role("button", name="Start a probe").click()
+    page.get_by_text("It is being looked up.").wait_for()
+    found_by_the_probe(
+        Task.objects.get(owner_kind="PROBE", owner_id=task.id),
+        effect="APPLIED",
+        evidence_ref="ledger:execution-1",
+        details={"found": 2, "of": 2},
+    )
+    page.get_by_role("link", name="Look again").click()
+    page.get_by_role("link", name="Begin a decision with this").click()
+    page.locator("[name=outcome][value=SUCCEEDED]:checked").wait_for()
+    page.get_by_text("goes on: its next execution starts").wait_for()
+    page.get_by_label("Reason").fill("Both lines are in the ledger.")
+    page.get_by_label("Every attempt has ended").check()
+    page.get_by_role("button", name="Settle for good").click()
+    page.get_by_text("The task is settled.").wait_for()
+
+    assert "1 execution waits" in blocked
+    assert standing(task) == ("SUCCEEDED", 4, '{"found": 2, "of": 2}')
+    assert jobs.claim(second) is not None
+
+
+def test_filters_are_kept_under_a_name(visitor):
+    unsure(handler="mail.send", business_key="mail-1")
+    unsure(business_key="payment-1")
+    page = visitor.open(ROOT)
+
+    page.get_by_label("Handler, exactly").fill("mail.send")
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_label("Name of this view").fill("Mail")
+    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Forget the view “Mail”").wait_for()
+    page = visitor.open(ROOT)
+    page.get_by_role("link", name="payment-1").wait_for()
+    page.get_by_role("link", name="Mail", exact=True).click()
+    page.get_by_role("button", name="Forget the view “Mail”").wait_for()
+
+    assert page.get_by_role("link", name="mail-1").is_visible()
+    assert not page.get_by_role("link", name="payment-1").is_visible()
+
+
 @pytest.fixture
 def pages(transactional_db):  # noqa: ARG001 - rows come first
     """The pages of the console, with a past to show."""
@@ -212,8 +283,28 @@ def pages(transactional_db):  # noqa: ARG001 - rows come first
         actor=OPERATOR,
         reach=reach_of(careful),
     )
+    disputed, disputed_lease = unsure(queue=queue, business_key="payment-0918")
+    reviewed(disputed)
+    reported(disputed_lease, "succeed")
+    a_lease(queue=queue)
+    submitted(a_submission(queue), queue=queue)
+    probed, _ = unsure(queue=queue, business_key="payment-0919")
+    start_probe(
+        task_id=probed.id,
+        identity=an_identity(),
+        actor=OPERATOR,
+        reach=reach_of(queue),
+    )
+    found_by_the_probe(
+        Task.objects.get(owner_kind="PROBE", owner_id=probed.id), effect="APPLIED"
+    )
+    here = f"?namespace={queue.namespace_id.hex}"
     return {
         "inbox": "",
+        "narrowed": f"?queue={queue.id.hex}&handler=mail.send",
+        "overview": f"overview{here}",
+        "contradictions": f"contradictions{here}",
+        "probed": path_of(probed),
         "proposal": path_of(proposed),
         "propose": path_of(unsure(queue=careful)[0], "/review"),
         "task": path_of(lease.task),
@@ -228,10 +319,13 @@ def pages(transactional_db):  # noqa: ARG001 - rows come first
 # Which pages are looked at how: each of them once with all of axe's rules.
 LOOKED_AT = {
     "light": ("inbox", "task", "review"),
-    "dark": ("inbox", "task", "review"),
-    "phone": ("inbox", "task", "long", "review", "retry"),
-    "chinese": ("inbox", "task", "review", "retry", "retried"),
-    "phone-dark-chinese": ("inbox", "source", "review", "retried"),
+    "dark": ("inbox", "task", "review", "overview"),
+    "phone": (
+        *("inbox", "narrowed", "task", "long", "review", "retry", "overview"),
+        *("contradictions", "probed"),
+    ),
+    "chinese": ("inbox", "task", "review", "retry", "retried", "overview"),
+    "phone-dark-chinese": ("inbox", "source", "review", "retried", "contradictions"),
 }
 
 
@@ -247,7 +341,13 @@ def test_no_page_has_a_serious_fault_or_overflows(visit, admin, pages, look):
     assert faults == {name: [] for name in faults}
 
 
-@pytest.mark.parametrize("name", ["source", "retry", "retried", "proposal", "propose"])
+OTHERS = (
+    *("source", "retry", "retried", "proposal", "propose"),
+    *("narrowed", "overview", "contradictions", "probed"),
+)
+
+
+@pytest.mark.parametrize("name", OTHERS)
 def test_the_other_pages_have_no_serious_fault(visitor, pages, name):
     page = visitor.open(ROOT + pages[name])
     photograph(page, f"recovery-{name}-light")

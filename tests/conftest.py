@@ -1,6 +1,7 @@
 """What the whole suite shares."""
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
 
@@ -37,6 +38,14 @@ def _transactional_tests_may_clean_up():
             "_fixture_teardown",
             lambda _case: empty_every_table(),
         )
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_are_looked_for_when_asked_for():
+    """Each test client makes the middleware anew: it would read every file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "WHITENOISE_AUTOREFRESH", True)
         yield
 
 

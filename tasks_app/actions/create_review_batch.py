@@ -12,6 +12,7 @@ from tasks_app.domain.access import Actor, Reach
 from tasks_app.domain.batches import (
     MAX_ITEMS,
     BatchState,
+    BatchWantsTwo,
     ChosenBy,
     ReviewBatchDraft,
     check_draft,
@@ -34,15 +35,17 @@ def create_review_batch(
 ) -> UUID:
     """The id of the new batch; of the one that this key made before, if it did.
 
-    Nothing is reviewed yet. Raises QueueNotFound; IdempotencyConflict when the key made
-    a batch of another decision or for somebody else; or Invalid: a decision that no
-    review would take, no task to decide about, more than MAX_ITEMS, or one that is
-    chosen by hand and does not await a review in this queue.
+    Nothing is reviewed yet. Raises QueueNotFound; BatchWantsTwo where a review takes
+    two people; IdempotencyConflict when the key made a batch of another decision or for
+    somebody else; or Invalid: a decision that no review would take, no task to decide
+    about, more than MAX_ITEMS, or one that is chosen by hand and does not await a
+    review in this queue.
     """
     queue_id = UUID(draft.queue_id)
     if not reach.covers(namespace_id=reach.namespace_id, queue_id=queue_id):
         raise QueueNotFound
-    if not Queue.objects.filter(id=queue_id, namespace_id=reach.namespace_id).exists():
+    queue = Queue.objects.filter(id=queue_id, namespace_id=reach.namespace_id).first()
+    if queue is None:
         raise QueueNotFound
     check_draft(draft)
     identity = _identity(draft, form_key=form_key, actor=actor)
@@ -51,6 +54,8 @@ def create_review_batch(
     earlier = _made_before(place, identity)
     if earlier is not None:
         return earlier
+    if queue.second_approver:
+        raise BatchWantsTwo
     with transaction.atomic(durable=True):
         size, batch_id = _freeze(draft, place=place, identity=identity, actor=actor)
     if batch_id is None:

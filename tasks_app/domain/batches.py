@@ -191,6 +191,19 @@ class BatchNotFound(NotFound):
         super().__init__("There is no such batch of reviews.")
 
 
+class BatchWantsTwo(Conflict):
+    """The queue wants two people for each review: one decision cannot settle many."""
+
+    code = "STATE_CONFLICT"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This queue wants two people for each review: propose its tasks one by "
+            "one.",
+            details={"reason": "SECOND_APPROVER"},
+        )
+
+
 class BatchCannot(Conflict):
     """The batch is in a state that does not allow it."""
 

@@ -174,6 +174,7 @@ class NewBatchPage(BatchPage):
             counted=counted,
             glimpse=glimpse,
             queue=place_name(place),
+            wants_two=place.wants_two,
             wanted=wanted,
             cause=words.CAUSES[wanted.cause] if wanted.cause else None,
             narrowed=narrowed(wanted),

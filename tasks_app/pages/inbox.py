@@ -74,6 +74,7 @@ class InboxPage(ConsolePage):
         counted = count_inbox(wanted)
         shown = found[:SHOWN]
         last = shown[-1] if len(found) > SHOWN else None
+        queues = queue_places()
         views = [_kept(view, wanted) for view in views_of(self.user.pk)]
         return self.page(
             rows=[
@@ -98,7 +99,8 @@ class InboxPage(ConsolePage):
             filters_without_cause=_query(wanted, without="cause"),
             may_review=self.user.has_perm(REVIEW),
             causes=words.CAUSES.items(),
-            queues=queue_places()[:MOST_QUEUES],
+            queues=queues[:MOST_QUEUES],
+            wants_two=any(it.wants_two for it in queues if it.id == wanted.queue_id),
         )
 
 

@@ -322,6 +322,9 @@ _WITH_VALUES = (
 # Written by the actions in English; here so that a translation finds them.
 TOLD = (
     gettext_noop("Say why, in words; blanks are not a reason."),
+    gettext_noop(
+        "This queue wants two people for each review: propose its tasks one by one."
+    ),
     gettext_noop("No task of that cause awaits a review."),
     gettext_noop("A task is named twice."),
     gettext_noop("The tasks have changed meanwhile. Send it again."),

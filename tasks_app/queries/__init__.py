@@ -108,13 +108,20 @@ def has_queue(*, namespace_id: UUID, queue_id: UUID) -> bool:
 
 
 class QueuePlace(NamedTuple):
-    """A queue by the names of what it belongs to."""
+    """A queue by the names of what it belongs to; whether it wants two reviewers."""
 
     id: UUID
     namespace_id: UUID
     namespace: str
     application: str
     name: str
+    wants_two: bool
+
+
+_PLACE = (
+    *("id", "namespace_id", "namespace__name", "application__name", "name"),
+    "second_approver",
+)
 
 
 def queue_places(*, namespace_id: UUID | None = None) -> list[QueuePlace]:
@@ -122,20 +129,12 @@ def queue_places(*, namespace_id: UUID | None = None) -> list[QueuePlace]:
     found = Queue.objects.order_by("namespace__name", "application__name", "name")
     if namespace_id is not None:
         found = found.filter(namespace_id=namespace_id)
-    return [
-        QueuePlace._make(row)
-        for row in found.values_list(
-            "id", "namespace_id", "namespace__name", "application__name", "name"
-        )
-    ]
+    return [QueuePlace._make(row) for row in found.values_list(*_PLACE)]
 
 
 def queue_place(queue_id: UUID) -> QueuePlace:
     """One queue by its names; raises QueueNotFound."""
-    found = Queue.objects.filter(id=queue_id).values_list(
-        "id", "namespace_id", "namespace__name", "application__name", "name"
-    )
-    row = found.first()
+    row = Queue.objects.filter(id=queue_id).values_list(*_PLACE).first()
     if row is None:
         raise QueueNotFound
     return QueuePlace._make(row)

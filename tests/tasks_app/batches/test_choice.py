@@ -43,6 +43,19 @@ from tests.tasks_app.batches.builders import a_batch, a_draft, actor, counts, un
 pytestmark = pytest.mark.django_db
 
 
+def test_where_a_review_takes_two_people_there_is_no_batch(ada):
+    queue = a_queue(second_approver=True)
+    uncertain(queue, 2)
+    before = every_row()
+
+    with pytest.raises(batches.BatchWantsTwo) as refused:
+        a_batch(queue, ada)
+
+    assert refused.value.details == {"reason": "SECOND_APPROVER"}
+    assert "one by one" in refused.value.message
+    assert every_row() == before
+
+
 def test_what_comes_later_is_not_a_member(ada):
     queue = a_queue()
     uncertain(queue, 2)

@@ -162,8 +162,8 @@ def test_a_batch_takes_nobody_elses_part(ada, limits, code):
     queue = a_queue()
     uncertain(queue, 1)
     Task.objects.filter(queue=queue).update(submitted_by=UUID(int=ada.pk))
-    Queue.objects.filter(id=queue.id).update(**limits)
     batch_id = a_batch(queue, ada)
+    Queue.objects.filter(id=queue.id).update(**limits)
 
     run_review_batches(limit=100)
 

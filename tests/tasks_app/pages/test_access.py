@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from tasks_app.models import Task
 from tests.builders import reviewed
 from tests.tasks_app.pages.builders import (
     PERMISSIONS,
@@ -27,6 +28,7 @@ PAGES = {
     "overview": {VIEW},
     "contradictions": {VIEW},
     "batches": {VIEW},
+    "batches/new?queue={queue}": {VIEW, REVIEW},
     "tasks/{id}": {VIEW},
     "tasks/{id}/standing": {VIEW},
     "tasks/{id}/payload": {VIEW},
@@ -35,11 +37,48 @@ PAGES = {
 }
 
 
+# Each act of a form, and every permission that it asks for.
+ACTS = {
+    "views": {VIEW},
+    "views/{id}/forget": {VIEW},
+    "tasks/{id}/probe": {VIEW, REVIEW},
+    "tasks/{id}/review": {VIEW, REVIEW},
+    "tasks/{id}/approve": {VIEW, REVIEW},
+    "tasks/{id}/withdraw": {VIEW, REVIEW},
+    "tasks/{id}/retry": {VIEW, RETRY},
+    "batches/new": {VIEW, REVIEW},
+    "batches/{id}/pause": {VIEW, REVIEW},
+}
+
+
+def at(path, task):
+    """The address of one of these for the task."""
+    return path.format(id=task.id.hex, queue=task.queue_id.hex)
+
+
+def test_each_act_is_open_for_its_permissions_and_for_no_fewer():
+    task, _ = unsure()
+    groups = chain([()], *(combinations(PERMISSIONS, size) for size in (1, 2, 3)))
+    refused = {}
+    for permissions in groups:
+        browser = Browser(*permissions, is_superuser=False)
+        for path in ACTS:
+            status = browser.post(at(path, task), {}).status_code
+            assert status < 500
+            refused[path, permissions] = status == 403
+
+    assert refused == {
+        (path, permissions): not ACTS[path] <= set(permissions)
+        for path, permissions in refused
+    }
+    assert Task.objects.get(id=task.id).revision == task.revision
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_a_stranger_is_sent_to_the_login(client, path):
     task, _ = unsure()
 
-    response = client.get(ROOT + path.format(id=task.id.hex))
+    response = client.get(ROOT + at(path, task))
 
     assert response.status_code == 302
     assert response["Location"].startswith("/admin/login/?next=/admin/recovery/")
@@ -52,7 +91,7 @@ def test_each_page_opens_for_its_permissions_and_for_no_fewer():
     for permissions in groups:
         browser = Browser(*permissions, is_superuser=False)
         for path in PAGES:
-            status = browser.get(path.format(id=task.id.hex)).status_code
+            status = browser.get(at(path, task)).status_code
             opened[path, permissions] = status
 
     assert opened == {
@@ -65,7 +104,7 @@ def test_each_page_opens_for_its_permissions_and_for_no_fewer():
 def test_a_superuser_gets_in_everywhere_and_nothing_may_be_stored():
     task, _ = unsure()
     browser = Browser()
-    answers = [browser.get(path.format(id=task.id.hex)) for path in PAGES]
+    answers = [browser.get(at(path, task)) for path in PAGES]
 
     assert {it.status_code for it in answers} == {200}
     assert {it["Cache-Control"] for it in answers} == {"no-store"}
@@ -75,7 +114,7 @@ def test_who_is_not_staff_gets_in_nowhere():
     task, _ = unsure()
     browser = Browser(*PERMISSIONS, is_staff=False)
 
-    statuses = {browser.get(path.format(id=task.id.hex)).status_code for path in PAGES}
+    statuses = {browser.get(at(path, task)).status_code for path in PAGES}
 
     assert statuses == {403}
 

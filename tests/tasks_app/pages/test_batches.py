@@ -44,6 +44,23 @@ def created(browser, queue, **changes):
     return ReviewBatch.objects.get()
 
 
+def test_where_a_review_takes_two_people_no_batch_is_offered():
+    queue, browser = a_queue(second_approver=True), Browser()
+    uncertain(queue, 2)
+    path = f"batches/new?queue={queue.id.hex}"
+
+    inbox = browser.text(f"?queue={queue.id.hex}")
+    form = browser.text(path)
+    answer = browser.post(path, a_form())
+
+    assert "batches/new" not in inbox
+    assert "propose its tasks one by one" in inbox
+    assert "propose its tasks one by one" in form
+    assert "Create the batch" not in form
+    assert answer.status_code == 200
+    assert not ReviewBatch.objects.exists()
+
+
 def test_many_tasks_are_settled_from_the_inbox_to_the_end():
     queue, browser = a_queue(), Browser()
     tasks = uncertain(queue, 4)

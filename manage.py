@@ -4,13 +4,15 @@
 import os
 import sys
 
-from django.core.management import execute_from_command_line
-
-from orbit.stack import run
+import orbit  # noqa: F401 - before all others, for a quicker start
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "orbit.settings")
     if sys.argv[1:2] == ["runstack"]:
         # It makes the secrets and servers that the settings ask for.
+        from orbit.stack import run
+
         sys.exit(run.main(sys.argv[2:]))
+    from django.core.management import execute_from_command_line
+
     execute_from_command_line(sys.argv)

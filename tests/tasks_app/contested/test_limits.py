@@ -26,7 +26,7 @@ from tests.tasks_app.contested.invariants import assert_invariants
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROUNDS = 200
+ROUNDS = 100
 
 
 def configure(place, **limits):

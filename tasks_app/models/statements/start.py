@@ -36,8 +36,10 @@ CANDIDATES = compact(f"""
 SELECT {TASK_COLUMNS}
 FROM tasks_task t
 WHERE t.queue_id = %(queue)s AND t.state = 'WAITING' AND t.is_due AND NOT t.is_gated
-  -- What a schedule owns is run by the scheduler's own workers.
+  -- What a schedule owns is run, and looked up, by the scheduler's own workers.
   AND t.owner_kind <> 'SCHEDULE'
+  AND (t.owner_kind <> 'PROBE' OR NOT EXISTS (
+       SELECT FROM tasks_task s WHERE s.id = t.owner_id AND s.owner_kind = 'SCHEDULE'))
   -- Written so that no other index but the claim's, which gives the order, fits.
   AND t.deadline_at - %(now)s > interval '0'
   -- Nothing, if the limits changed after they were read and before they were kept.

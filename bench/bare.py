@@ -5,6 +5,7 @@ Orbit's paths: what someone would write first. Default Django and DRF settings.
 """
 
 import hashlib
+import json
 import os
 from datetime import timedelta
 from typing import Any
@@ -67,6 +68,7 @@ from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402
 
 from orbit.outbox.models import ResultEvent  # noqa: E402
+from tasks_app.domain.audit_chain import GENESIS  # noqa: E402
 from tasks_app.models import (  # noqa: E402
     Attempt,
     OperationAudit,
@@ -123,17 +125,9 @@ class Act(APIView):
         return audit_id
 
     def announce(self, task: Task, *, operation: str, actor: UUID) -> UUID:
-        """Audit and event of one act."""
-        audit = OperationAudit.objects.create(
-            namespace_id=task.namespace_id,
-            task_id=task.id,
-            operation_id=task.id,
-            actor_id=actor,
-            actor_kind="TOKEN",
-            action=operation,
-            revision=task.revision,
-            after=f'{{"state":"{task.state}"}}',
-            created_at=task.updated_at,
+        """Audit and event of one act; the task is to be saved after it."""
+        audit = self.audit(
+            task, operation=operation, actor=actor, after={"state": task.state}
         )
         ResultEvent.objects.create(
             namespace_id=task.namespace_id,
@@ -147,6 +141,36 @@ class Act(APIView):
         )
         found: UUID = audit.id
         return found
+
+    def audit(
+        self, task: Task, *, operation: str, actor: UUID, after: dict[str, str]
+    ) -> OperationAudit:
+        """The next link of the task's chain, whose head moves on the task."""
+        told = {
+            "task_id": task.id.hex,
+            "actor_id": actor.hex,
+            "action": operation,
+            "revision": task.revision,
+            "after": after,
+            "previous_hash": bytes(task.audit_head).hex(),
+        }
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).digest()
+        audit = OperationAudit.objects.create(
+            namespace_id=task.namespace_id,
+            task_id=task.id,
+            operation_id=task.id,
+            actor_id=actor,
+            actor_kind="TOKEN",
+            action=operation,
+            revision=task.revision,
+            after=json.dumps(after),
+            created_at=task.updated_at,
+            sequence=task.audit_length + 1,
+            previous_hash=task.audit_head,
+            entry_hash=digest,
+        )
+        task.audit_length, task.audit_head = audit.sequence, digest
+        return audit
 
     def move_quota(self, task: Task, *, by: int) -> None:
         """One unit of the application's and of the queue's quota."""
@@ -177,7 +201,6 @@ class Submit(Act):
             ).first()
             task = new_task(queue, body, submitted_by=token.id)
             self.move_quota(task, by=-1)
-            task.save(force_insert=True)
             self.record(
                 task,
                 operation="task.submit",
@@ -185,6 +208,7 @@ class Submit(Act):
                 key=key,
                 actor=token.id,
             )
+            task.save(force_insert=True)
         return Response({"data": {"task": shape(task)}}, status=201)
 
 
@@ -232,7 +256,6 @@ class Retry(Act):
             task = new_task(queue, body, submitted_by=token.id)
             task.retry_of = source.id
             self.move_quota(task, by=-1)
-            task.save(force_insert=True)
             self.record(
                 task,
                 operation="task.retry",
@@ -240,17 +263,15 @@ class Retry(Act):
                 key=key,
                 actor=token.id,
             )
-            OperationAudit.objects.create(
-                namespace_id=source.namespace_id,
-                task_id=source.id,
-                operation_id=task.id,
-                actor_id=token.id,
-                actor_kind="TOKEN",
-                action="task.retry",
-                revision=source.revision,
-                after=f'{{"retry_task_id":"{task.id}"}}',
-                created_at=task.updated_at,
+            task.save(force_insert=True)
+            source.updated_at = task.updated_at
+            self.audit(
+                source,
+                operation="task.retry",
+                actor=token.id,
+                after={"retry_task_id": task.id.hex},
             )
+            source.save(update_fields=["audit_length", "audit_head"])
         return Response({"data": {"task": shape(task)}}, status=201)
 
 
@@ -300,6 +321,8 @@ def new_task(queue: Queue, body: dict[str, Any], *, submitted_by: UUID) -> Task:
         created_at=now,
         updated_at=now,
         submitted_by=submitted_by,
+        audit_length=0,
+        audit_head=GENESIS,
     )
 
 

@@ -49,8 +49,8 @@ class Trigger(Act):
         queue = Queue.objects.select_related("application").get(id=job.queue_id)
         task = task_of(job, queue, submitted_by=token.id)
         self.move_quota(task, by=-1)
-        task.save(force_insert=True)
         self.announce(task, operation="task.open", actor=token.id)
+        task.save(force_insert=True)
         execution = JobExecution.objects.create(
             id=task.owner_id,
             namespace_id=job.namespace_id,

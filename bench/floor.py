@@ -90,6 +90,8 @@ class Script:
             return str(self.rows)
         if isinstance(value, str) and value.startswith("[{"):
             return self._rows(json.loads(value)[0])
+        if name == "source_audit" and isinstance(value, str):
+            return self._rows(json.loads(value), is_list=False)
         if name == "attempts" and isinstance(value, list):
             made = self._made(str(value[0]))
             return (
@@ -135,7 +137,7 @@ class Script:
     def _is_known(self, identity: str) -> bool:
         return identity.replace("-", "") in self.known
 
-    def _rows(self, row: dict[str, object]) -> str:
+    def _rows(self, row: dict[str, object], *, is_list: bool = True) -> str:
         for name in ("task_id", "retry_of"):
             if isinstance(row.get(name), str):
                 self.existing = str(row[name]).replace("-", "")
@@ -145,6 +147,8 @@ class Script:
         if self.existing:
             one = f"replace({one}, '{TASK_MARK}', replace(r.task::text, '-', ''))"
             source = self._tasks_source()
+        if not is_list:
+            return f"(SELECT {one} FROM {source})"
         return f"(SELECT '[' || string_agg({one}, ',') || ']' FROM {source})"
 
     def _tasks_source(self) -> str:

@@ -29,7 +29,7 @@ STEP = 100_000
 ALLOWED = 1.3
 
 # Copies of one finished task and its audit; ids stay time-ordered. The member n is no
-# column: it makes each row evaluated anew.
+# column: it makes each row evaluated anew. The hashes of their chains are copies too.
 COPY_FINISHED = """
 WITH made AS (
     INSERT INTO tasks_task SELECT r.*
@@ -38,7 +38,8 @@ WITH made AS (
          generate_series(1, {count}) n,
          LATERAL jsonb_populate_record(
              NULL::tasks_task,
-             to_jsonb(t) || jsonb_build_object('id', uuidv7(), 'n', n)) r
+             to_jsonb(t) || jsonb_build_object(
+                 'id', uuidv7(), 'audit_length', {audits}::bigint, 'n', n)) r
     RETURNING id
 )
 INSERT INTO tasks_operation_audit SELECT r.*
@@ -47,7 +48,7 @@ FROM made, (SELECT * FROM tasks_operation_audit LIMIT 1) o,
      LATERAL jsonb_populate_record(
          NULL::tasks_operation_audit,
          to_jsonb(o) || jsonb_build_object(
-             'id', uuidv7(), 'task_id', made.id, 'n', n)) r
+             'id', uuidv7(), 'task_id', made.id, 'sequence', n)) r
 """
 COPY_WAITING = """
 INSERT INTO tasks_task SELECT r.*

@@ -154,6 +154,12 @@ class Task(models.Model):
             models.Index(
                 fields=["namespace", "created_at", "id"], name="tasks_task_created"
             ),
+            # Lists by state: what did not simply succeed is little, and stays so.
+            models.Index(
+                fields=["namespace", "state", "created_at", "id"],
+                name="tasks_task_by_state",
+                condition=~models.Q(state="SUCCEEDED"),
+            ),
             models.Index(
                 fields=["namespace", "business_key", "created_at"],
                 name="tasks_task_business_key",

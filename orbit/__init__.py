@@ -2,5 +2,5 @@
 
 import gc
 
-# Nothing of what a start imports is garbage: to look for it takes a fifth of the start.
+# Nothing of what a start imports is garbage: to look for it takes a quarter of it.
 gc.set_threshold(50_000, 20, 20)

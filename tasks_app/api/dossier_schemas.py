@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tasks_app.api.schemas import (
+    ConflictDetails,
     ConflictReason,
     Cursor,
     DutyReason,
@@ -15,13 +16,11 @@ from tasks_app.api.schemas import (
     Operation,
     Outcome,
     Owner,
-    Problem,
     RetryPolicy,
     Revision,
     State,
     TaskError,
     TaskStanding,
-    UnseenEvidence,
     Worker,
 )
 
@@ -86,10 +85,10 @@ class ForetoldChild(Struct, kw_only=True):
     concurrency_key: str | UnsetType = UNSET
 
 
-class RefusalToCome(Problem, kw_only=True):
+class RefusalToCome(ConflictDetails, kw_only=True):
     """What the call would be refused with: the status and the error object.
 
-    The members from `state` on are those of a STATE_CONFLICT.
+    Of REVIEW_NOT_ALLOWED there are only `code`, `message` and `reason`.
     """
 
     status: int
@@ -97,12 +96,6 @@ class RefusalToCome(Problem, kw_only=True):
     reason: ConflictReason | DutyReason
     state: State | UnsetType = UNSET
     revision: Revision | UnsetType = UNSET
-    audit_id: Id | UnsetType = UNSET
-    settled_at: datetime | UnsetType = UNSET
-    successor_task_id: Id | UnsetType = UNSET
-    dossier_digest: Digest | UnsetType = UNSET
-    new_evidence: list[UnseenEvidence] | UnsetType = UNSET
-    new_evidence_count: int | UnsetType = UNSET
 
 
 class Preview(Struct, kw_only=True):

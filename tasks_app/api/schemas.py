@@ -229,19 +229,24 @@ ConflictReason = Literal[
 ]
 
 
-class StateConflict(Problem, kw_only=True):
-    """What forbids it, how the task stands, and the act that came before."""
+class ConflictDetails(Problem, kw_only=True):
+    """What a conflict tells of the act that came before, and of newer evidence."""
 
-    code: Literal["STATE_CONFLICT"]
-    reason: ConflictReason
-    state: State
-    revision: Revision
     audit_id: Id | UnsetType = UNSET
     settled_at: datetime | UnsetType = UNSET
     successor_task_id: Id | UnsetType = UNSET
     dossier_digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")] | UnsetType = UNSET
     new_evidence: list[UnseenEvidence] | UnsetType = UNSET
     new_evidence_count: int | UnsetType = UNSET
+
+
+class StateConflict(ConflictDetails, kw_only=True):
+    """What forbids it, how the task stands, and the act that came before."""
+
+    code: Literal["STATE_CONFLICT"]
+    reason: ConflictReason
+    state: State
+    revision: Revision
 
 
 class IdempotencyConflict(Problem, kw_only=True):

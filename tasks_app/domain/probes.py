@@ -120,10 +120,11 @@ def finding_of(result: str, *, probe_task_id: UUID) -> Finding:
     return Finding(content=content.decode(), proposed=proposed)
 
 
-class FoundSoFar(msgspec.Struct, frozen=True):
-    """What a kept finding proposes; `details` is exact JSON text."""
+class KeptFinding(msgspec.Struct, frozen=True):
+    """A finding as its evidence says it; `details` is exact JSON text."""
 
     probe_task_id: str
+    effect: Effect
     proposed_outcome: str | None
     evidence_ref: str | None
     details: msgspec.Raw
@@ -144,9 +145,9 @@ class FoundSoFar(msgspec.Struct, frozen=True):
         return self.evidence_ref
 
 
-def found_in(content: str) -> FoundSoFar:
-    """The proposal in the content of a piece of evidence of kind EVIDENCE_KIND."""
-    return decode(content.encode(), FoundSoFar)
+def found_in(content: str) -> KeptFinding:
+    """The finding in the content of a piece of evidence of kind EVIDENCE_KIND."""
+    return decode(content.encode(), KeptFinding)
 
 
 def _read(result: str) -> ProbeResult:

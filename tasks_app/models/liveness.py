@@ -57,13 +57,18 @@ class Liveness:
     overdue: int
     overdue_since: datetime | None
 
+    @property
+    def unlisted(self) -> int:
+        """How many workers there are beside those that are listed."""
+        return self.workers[0].all_workers - len(self.workers) if self.workers else 0
+
     def is_unserved(self, queue: QueueWaiting) -> bool:
         """Whether its tasks wait though they may run, and no worker runs any."""
         waits = self.now - queue.oldest
         return not queue.is_paused and queue.leases == 0 and waits > PATIENCE
 
 
-def look_for_life(reach: Reach) -> Liveness:
+def measure_liveness(reach: Reach) -> Liveness:
     """Who holds leases, which queues wait, and whether maintenance keeps up."""
     now = clock.now()
     place: dict[str, object] = {

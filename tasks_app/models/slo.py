@@ -48,7 +48,7 @@ class TimeToSettle(NamedTuple):
     p95_ms: float | None
 
 
-class Disagreed(NamedTuple):
+class ContradictionCount(NamedTuple):
     """Late evidence that disagreed with an outcome, in the last hour and day."""
 
     hour: int
@@ -71,7 +71,7 @@ class RecoverySLO:
     queues: list[QueueInReview]
     time_to_settle: TimeToSettle
     serial_jobs_blocked: int
-    contradictions: Disagreed
+    contradictions: ContradictionCount
 
     @property
     def needs_review(self) -> int:
@@ -101,7 +101,7 @@ def measure(reach: Reach, *, window: timedelta) -> RecoverySLO:
         queues=queues,
         time_to_settle=TimeToSettle(settled, p50, p95),
         serial_jobs_blocked=_blocked(place),
-        contradictions=Disagreed._make(disagreed),
+        contradictions=ContradictionCount._make(disagreed),
     )
 
 
@@ -112,7 +112,7 @@ def by_hour(reach: Reach) -> list[HourOfReview]:
         for column, hours_ago, count in rows(HOURS, _place(reach, clock.now()))
     }
     return [
-        HourOfReview(counted.get((0, ago), 0), counted.get((1, ago), 0))
+        HourOfReview(counted.get(("came", ago), 0), counted.get(("settled", ago), 0))
         for ago in reversed(range(HOURS_SHOWN))
     ]
 

@@ -37,6 +37,10 @@ class Offer:
         """Whether it would be accepted as a proposal, for another person to approve."""
         return self.reason == "SECOND_APPROVER"
 
+    def may_begin(self, *, proposal: object | None) -> bool:
+        """Whether it, or a proposal of it, can be begun beside the open proposal."""
+        return self.is_open or (self.wants_two and proposal is None)
+
     @property
     def is_open(self) -> bool:
         """Whether the act would be accepted now."""

@@ -109,9 +109,6 @@ class OverviewPage(ConsolePage):
             if life.overdue_since
             else "",
             workers=[_at_work(it, life) for it in life.workers],
-            more_workers=life.workers[0].all_workers - len(life.workers)
-            if life.workers
-            else 0,
             waiting=[_waiting(it, life) for it in life.queues],
             held=[_held(it, standing) for it in standing.queues if it.held],
             disagreements=disagreements(

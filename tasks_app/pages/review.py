@@ -138,7 +138,7 @@ class ReviewPage(ConsolePage):
         proposal = open_proposal_of(reach, seen.dossier.task.id, actor=self.actor)
         return self.page(
             proposal=proposal,
-            may_send=offer.is_open or (offer.wants_two and proposal is None),
+            may_send=offer.may_begin(proposal=proposal),
             seen=seen,
             glance=seen.glance,
             story=seen.story,

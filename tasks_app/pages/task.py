@@ -128,7 +128,9 @@ class TaskPage(ConsolePage):
             if task.state == State.NEEDS_REVIEW
             else None,
             may_review=may_review,
-            may_follow=may_review and _is_offered(review, proposal),
+            may_begin=may_review
+            and review is not None
+            and review.may_begin(proposal=proposal),
             may_retry=self.user.has_perm(RETRY),
             review=review,
             retry=_retry_of(task, reach, self.actor),
@@ -147,13 +149,6 @@ class StandingFragment(ConsolePage):
         if task_id not in found:
             raise TaskNotFound
         return self.page(glance=Glimpse(task=found[task_id]))
-
-
-def _is_offered(review: Offer | None, proposal: object) -> bool:
-    """Whether a decision, or the proposal of one, can be begun."""
-    if review is None:
-        return False
-    return review.is_open or (review.wants_two and proposal is None)
 
 
 def _review_of(task: TaskRecord, reach: Reach, actor: Actor) -> Offer | None:

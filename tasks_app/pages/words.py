@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import msgspec
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
@@ -13,7 +12,7 @@ from orbit.words import Word
 from tasks_app.domain.batches import BatchState, ItemState, Steer
 from tasks_app.domain.causes import Cause
 from tasks_app.domain.lifecycle import Outcome, State
-from tasks_app.domain.probes import EVIDENCE_KIND, Effect
+from tasks_app.domain.probes import EVIDENCE_KIND, Effect, found_in
 from tasks_app.domain.reports import ReportKind
 
 # Where a refusal of the actions stands in the forms of the pages.
@@ -176,7 +175,6 @@ NEXT_STEPS: Mapping[str, Word] = {
     "GATE": _("Recover it through its owner."),
     "OWNER": _("Recover it through its owner."),
     "LEASE": _("Wait until the attempt ends or its lease runs out."),
-    "SUBMITTER": _("Ask a reviewer who did not submit it."),
     "SECOND_APPROVER": _("Propose it, so that another person can approve it."),
     "PROPOSED": _("Another person can approve it, or it is withdrawn first."),
     "PERMIT": _("Look again in a moment."),
@@ -369,15 +367,11 @@ TOLD = (
 )
 
 
-class _Finding(msgspec.Struct):
-    effect: str
-
-
 def evidence_in_words(*, kind: str, content: str) -> Word:
     """What a late report or a probe says, shortly; its content is exact JSON text."""
     if kind != EVIDENCE_KIND:
         return REPORTS[kind]
-    return FINDINGS[msgspec.json.decode(content, type=_Finding).effect]
+    return FINDINGS[found_in(content).effect]
 
 
 def in_words(message: str) -> str:

@@ -21,7 +21,7 @@ from tasks_app.models import (
     Queue,
     Task,
 )
-from tasks_app.models.liveness import Liveness, look_for_life
+from tasks_app.models.liveness import Liveness, measure_liveness
 from tasks_app.models.record import SUMMARY_FIELDS, TaskRecord, task_from
 from tasks_app.models.review import (
     ProposalRecord,
@@ -265,7 +265,7 @@ def review_by_hour(reach: Reach) -> list[HourOfReview]:
 
 def liveness(reach: Reach) -> Liveness:
     """Who holds leases, which queues wait, and whether maintenance keeps up."""
-    return look_for_life(reach)
+    return measure_liveness(reach)
 
 
 def _reached(reach: Reach) -> QuerySet[Task]:

@@ -63,13 +63,15 @@ WHERE c.namespace_id = %(namespace)s
 
 # How many full hours ago: 0 is the hour that ends now.
 HOURS = f"""
-SELECT 0, greatest(0, floor(extract(epoch FROM %(now)s - e.created_at) / 3600))::int,
+SELECT 'came',
+       greatest(0, floor(extract(epoch FROM %(now)s - e.created_at) / 3600))::int,
        count(*)
 FROM ({_REACHED}) q JOIN outbox_result_event e ON e.queue_id = q.id
 WHERE e.kind = 'task.needs_review' AND e.created_at > %(now)s - interval '1 day'
 GROUP BY 2
 UNION ALL
-SELECT 1, greatest(0, floor(extract(epoch FROM %(now)s - t.completed_at) / 3600))::int,
+SELECT 'settled',
+       greatest(0, floor(extract(epoch FROM %(now)s - t.completed_at) / 3600))::int,
        count(*)
 FROM ({_REACHED}) q JOIN tasks_task t ON t.queue_id = q.id
 WHERE t.last_outcome = 'UNKNOWN' AND t.completed_at > %(now)s - interval '1 day'
